@@ -20,7 +20,7 @@ from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 from pqswarm.events import class_type
 from pqswarm.identify import identify
 from pqswarm.identify.agreement import event_rule
-from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 
@@ -48,7 +48,7 @@ def classify(wave, sampling_rate, frequency, nominal, sides):
     main = identify(recording, nominal_voltage=nominal).main
     if main is None:
         return {"rules": "pure_sinusoid", "model": "pure_sinusoid"}
-    return {"rules": main.rule, "model": main.label or "none"}
+    return {"rules": main.rule_label, "model": main.label or "none"}
 
 
 def background(rng, n, sampling_rate, frequency=50.0, **_):

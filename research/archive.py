@@ -3,7 +3,7 @@
 Some recordings are generated, analysed and written as by `pqswarm identify --archive`; their rows are copied with other
 times, stations and contents until the archive has the wanted size. Every view is timed in this process, and over HTTP.
 
-    python research/archive.py --folder /tmp/large --recordings 100000 --analysed 3000
+    python research/archive.py --folder /tmp/large --recordings 100000 --analyzed 3000
 """
 
 import argparse
@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm.identify import Archive, ArchiveQueries, Selection, default_model, find_recordings
+from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model, find_recordings
 from pqswarm.identify.archive.backlog import identify_many
-from pqswarm.identify.archive.records import PACKED
+from pqswarm.identify.archive.records import insert
 from pqswarm.recordings import write_comtrade
 from pqswarm.recordings.samples import Disturbance, GeneratedRecording
 
@@ -66,69 +66,79 @@ def cpu_seconds() -> float:
 
 def copy_rows(archive: Archive, wanted: int) -> None:
     """Copy recordings with other contents, times and stations until there are as many as wanted."""
-    path = archive.folder / "archive.sqlite"
     random = np.random.default_rng(3)
-    database = sqlite3.connect(path, isolation_level=None)
+    database = sqlite3.connect(archive.folder / "archive.sqlite", isolation_level=None)
+    database.row_factory = sqlite3.Row
     database.execute("PRAGMA synchronous = OFF")
     database.execute("PRAGMA cache_size = -400000")
+
+    def read(query: str) -> list[dict]:
+        return [dict(row) for row in database.execute(query)]
+
+    def by_recording(query: str) -> dict[int, list[dict]]:
+        groups = {}
+        for row in read(query):
+            groups.setdefault(row["recording"], []).append(row)
+        return groups
+
     have = database.execute("SELECT count(*) FROM recordings").fetchone()[0]
-    recordings = database.execute(
-        "SELECT recordings.*, record, packed FROM recordings JOIN recording_records AS r ON r.recording = id "
-        "JOIN recording_events AS e ON e.recording = id WHERE n_events > 0"
-    ).fetchall()
-    events = {}
-    for row in database.execute("SELECT events.*, record FROM events JOIN event_records USING (number)"):
-        events.setdefault(row[3], []).append(row)
-    incidents = {}
-    for row in database.execute("SELECT * FROM incidents"):
-        incidents.setdefault(row[0], []).append(row)
+    recordings = read("SELECT * FROM recordings WHERE n_events > 0")
+    heads = dict(tuple(row) for row in database.execute("SELECT recording, record FROM recording_records"))
+    texts = dict(tuple(row) for row in database.execute("SELECT number, record FROM event_records"))
+    events = by_recording("SELECT * FROM events")
+    incidents = by_recording("SELECT * FROM incidents")
     (number,) = database.execute("SELECT max(number) FROM events").fetchone()
     (revision,) = database.execute("SELECT last FROM revisions").fetchone()
     (top,) = database.execute("SELECT max(id) FROM recordings").fetchone()
     database.execute("BEGIN")
-    for made in range(have, wanted):
+    for copied in range(have, wanted):
         old = recordings[int(random.integers(len(recordings)))]
-        content = f"{made:064x}"[::-1]
+        content = f"{copied:064x}"[::-1]
         station = 1 + int(random.integers(STATIONS))
-        top, revision = top + 1, revision + 1
+        top += 1
+        revision += 1
         shift = int(random.uniform(-3e14, 3e14))
-        packed = np.frombuffer(old[14], PACKED)
         n = max(1, int(random.poisson(EVENTS)))
-        copies = packed[random.integers(packed.size, size=n)].copy()
-        offsets = np.sort(random.integers(0, 3600_000_000, n))
-        copies["start"] += shift + offsets
-        copies["recording"], copies["station"] = top, station
-        copies["number"] = np.arange(number + 1, number + n + 1)
-        wanted_kinds = [events[old[0]][int(i)] for i in random.integers(len(events[old[0]]), size=n)]
-        values = [*old[:13]]
-        values[0], values[1], values[4] = top, content, f"/archive/{station}/{made}.cfg"
-        values[6], values[7], values[10], values[12] = station, old[7] + shift, n, revision
-        database.execute(f"INSERT INTO recordings VALUES ({','.join('?' * 13)})", values)  # noqa: S608
-        database.execute("INSERT INTO recording_records VALUES (?, ?)", (top, old[13]))
-        database.execute("INSERT INTO recording_events VALUES (?, ?)", (top, copies.tobytes()))
+        offsets = np.sort(random.integers(0, 3600_000_000, n)).tolist()
+        recording = old | {
+            "id": top,
+            "content": content,
+            "name": f"/archive/{station}/{copied}.cfg",
+            "station": station,
+            "start": old["start"] + shift,
+            "n_events": n,
+            "revision": revision,
+        }
+        insert(database, "recordings", recording)
+        insert(database, "recording_records", {"recording": top, "record": heads[old["id"]]})
         database.execute("INSERT INTO contents VALUES (?, 'done', '', '', '2026-01-01T00:00:00+00:00', 1)", (content,))
-        for i, one in enumerate(wanted_kinds):
-            row = [*one[:-1]]
-            row[0], row[1], row[3], row[4] = number + 1 + i, f"{content[:24]}-{i}", top, i
-            row[6] = int(copies["start"][i])
-            database.execute(f"INSERT INTO events VALUES ({','.join('?' * 19)})", row)  # noqa: S608
-            database.execute("INSERT INTO event_records VALUES (?, ?)", (row[0], one[-1]))
-        for one in incidents.get(old[0], ()):
-            database.execute("INSERT INTO incidents VALUES (?, ?, ?, ?, ?, ?)", (top, *one[1:]))
-        number += n
+        for position, offset in enumerate(offsets):
+            event = events[old["id"]][int(random.integers(len(events[old["id"]])))]
+            number += 1
+            copy = event | {
+                "number": number,
+                "key": f"{content[:24]}-{position}",
+                "recording": top,
+                "position": position,
+                "start": event["start"] + shift + offset,
+            }
+            insert(database, "events", copy)
+            insert(database, "event_records", {"number": number, "record": texts[event["number"]]})
+        for incident in incidents.get(old["id"], ()):
+            insert(database, "incidents", incident | {"recording": top})
     database.execute("UPDATE revisions SET last = ?", (revision,))
     database.execute("COMMIT")
     database.close()
 
 
-SELECTIONS = {
-    "everything": Selection(),
-    "a year": Selection(start="2020", end="2021"),
-    "a station": Selection(stations=(5,)),
-    "sags due to faults": Selection(types=("sag",), causes=("fault",)),
-    "severe": Selection(severity=1.0),
-    "a text": Selection(text="station 07 swell"),
-    "a text that is nowhere": Selection(text="nowhere"),
+FILTERS = {
+    "everything": EventFilter(),
+    "a year": EventFilter(start="2020", end="2021"),
+    "a station": EventFilter(stations=(5,)),
+    "sags due to faults": EventFilter(types=("sag",), causes=("fault",)),
+    "severe": EventFilter(severity=1.0),
+    "a text": EventFilter(text="station 07 swell"),
+    "a text that is nowhere": EventFilter(text="nowhere"),
 }
 QUERIES = {
     "from=2020&to=2021": "a year",
@@ -142,15 +152,15 @@ def time_queries(folder: Path) -> None:
     with Archive(folder, read_only=True) as archive:
         queries = ArchiveQueries(archive)
         show("read all events, once", lambda: queries.table(), times=1)
-        show("first page after that", lambda: queries.page(Selection()), times=1)
+        show("first page after that", lambda: queries.page(EventFilter()), times=1)
         (recording,) = archive.database.rows("SELECT id FROM recordings WHERE start IS NOT NULL LIMIT 1 OFFSET 50")[0]
-        for name, chosen in SELECTIONS.items():
+        for name, chosen in FILTERS.items():
             for order in ("newest", "worst"):
                 show(f"list, {order} first, {name}", lambda c=chosen, o=order: queries.page(c, o))
             for what in ("months", "hours", "sarfi", "scatter"):
                 show(f"{what}, {name}", lambda c=chosen, w=what: getattr(queries, w)(c))
-        last = queries.page(Selection())["next"]
-        show("second page", lambda: queries.page(Selection(), after=last))
+        last = queries.page(EventFilter())["next"]
+        show("second page", lambda: queries.page(EventFilter(), after=last))
         show("others at that time", lambda: queries.others(recording))
         show("list of recordings", lambda: archive.recordings())
         show("recordings by text", lambda: archive.recordings(text="77.cfg"))
@@ -204,7 +214,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--recordings", type=int, default=100_000)
-    parser.add_argument("--analysed", type=int, default=3000)
+    parser.add_argument("--analyzed", type=int, default=3000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
     recordings, folder = given.folder / "recordings", given.folder / "archive"

@@ -68,7 +68,7 @@ def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
         moment = time.perf_counter()
         get(app, f"/api/recordings/{names['long.cfg']}/cursor?t=100&t2=200")
         results.add("phasors and spectra at two cursors", time.perf_counter() - moment)
-        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "analysed", 300)
+        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "analyzed", 300)
         results.add("analysed, with Urms(1/2)", time.perf_counter() - start)
         short = time.perf_counter()
         get(app, f"/api/recordings/{names['short.cfg']}")
@@ -124,7 +124,7 @@ def main() -> None:
         with running_app(samples, state=Path(home, "state")) as app:
             again = get(app, "/api/recordings")["recordings"]
             results.add("all rows after a restart, including the server", time.perf_counter() - start)
-            results.is_fine &= all(one["state"] == "analysed" for one in again)
+            results.is_fine &= all(one["state"] == "analyzed" for one in again)
             if options.browser:
                 look_at_everything(app, results, {one["name"]: one["id"] for one in again})
                 results.add("peak memory of the server", peak_memory(app.pid), 500.0, "MB")

@@ -125,7 +125,7 @@ def list_tab(app, browser, recordings, fault):
     try:
         tab.until("!!document.querySelector('.drop')")
         tab.drop(".drop", fault, fault.with_suffix(".dat"))
-        known, done = "pq.recordings.store.recordings", "['analysed', 'failed'].includes(one.state)"
+        known, done = "pq.recordings.store.recordings", "['analyzed', 'failed'].includes(one.state)"
         for name in ("fault.cfg", "evil.cfg"):
             tab.until(f"{known}.some(one => one.name === '{name}' && {done})")
         tab.until(f"{known}.every(one => {done} || one.reason)")

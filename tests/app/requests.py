@@ -88,13 +88,13 @@ def open_page(app, **options):
         page.close()
 
 
-def wait_analysed(app, visitor=ONE, page="d" * 32):
+def wait_analyzed(app, visitor=ONE, page="d" * 32):
     """The list once everything is analysed."""
 
     def complete():
         found = get(app, "/api/recordings", visitor)
         rest = [one for one in found["recordings"] if not one["reason"].startswith("waiting")]
-        return found if all(one["state"] in ("analysed", "failed") for one in rest) and not found["analysing"] else None
+        return found if all(one["state"] in ("analyzed", "failed") for one in rest) and not found["analyzing"] else None
 
     with open_page(app, name=page, visitor=visitor):
         return wait_until(complete)

@@ -36,9 +36,9 @@ def served(tmp_path_factory):
 def test_what_another_command_analysed_is_there_at_once(served):
     found = get(served, "/api/recordings")
     assert {one["name"]: one["state"] for one in found["recordings"]} == dict.fromkeys(
-        ("r0.cfg", "r1.cfg", "r2.cfg", "gone.cfg"), "analysed"
+        ("r0.cfg", "r1.cfg", "r2.cfg", "gone.cfg"), "analyzed"
     )
-    assert not found["analysing"]
+    assert not found["analyzing"]
     assert found["facets"]["types"] == {"sag": 4}
     gone = next(one for one in found["recordings"] if one["name"] == "gone.cfg")["id"]
     assert get(served, f"/api/recordings/{gone}/analysis")["events"][0]["type"] == "sag"

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from tests.app.recordings import RATE, write_pair, write_steady
-from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analysed
+from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analyzed
 from tests.waiting import wait_until
 
 from pqswarm.features import band_waveforms
@@ -22,7 +22,7 @@ from pqswarm.recordings import open_recordings
 
 @pytest.fixture(scope="module")
 def listed(app, recordings):
-    return wait_analysed(app)
+    return wait_analyzed(app)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_the_list_is_that_of_identify(app, listed, analysis):
     assert found["broken.cfg"]["state"] == "failed"
     assert found["broken.cfg"]["reason"].endswith(".")
     one = found["day/sag.cfg"]
-    assert (one["state"], one["station"], one["n_channels"], one["upload"]) == ("analysed", "North", 4, False)
+    assert (one["state"], one["station"], one["n_channels"], one["upload"]) == ("analyzed", "North", 4, False)
     assert one["seconds"] == pytest.approx(1.5)
     own = get(app, f"/api/events?recording={one['id']}")["rows"]
     assert [row["sentence"] for row in own] == [row["sentence"] for row in analysis.rows()]
@@ -147,12 +147,14 @@ def test_wavelet_bands_on_demand(app, sag, source):
 
 def test_the_analysis(app, sag, analysis):
     found = get(app, f"/api/recordings/{sag}/analysis")
-    assert found["state"] == "analysed"
+    assert found["state"] == "analyzed"
     assert found["thresholds"]["sag"] == 0.9
     assert [one["channel"] for one in found["references"]] == ["UA", "UB", "UC"]
     assert found["events"][0]["probabilities"] == analysis.events[0].as_dict()["probabilities"]
     assert "sag_with_harmonics" in found["events"][0]["possible"]
-    assert found["events"][0]["row"]["recording"] == sag
+    assert (found["events"][0]["recording"], found["events"][0]["reference_source"]) == (sag, "pre-event")
+    listed = get(app, f"/api/events?recording={sag}")["rows"]
+    assert [one | event for one, event in zip(listed, found["events"], strict=True)] == found["events"]
 
 
 def test_tables_and_pages_to_save(app, sag):
@@ -198,7 +200,7 @@ def test_the_first_requests_come_together(writable):
 def test_a_correction_is_stored_in_the_archive_and_published(writable, empty_folder):
     write_pair(empty_folder / "sag.cfg", residual=0.55)  # no other test has these samples
     sag = wait_until(lambda: recording(writable, "sag.cfg"))["id"]
-    wait_analysed(writable)
+    wait_analyzed(writable)
     with open_page(writable) as page:
         status, answer = send(
             writable, "/api/corrections", {"recording": sag, "event": 0, "label": "sag_with_harmonics", "by": "Eve"}
@@ -236,7 +238,7 @@ def test_new_files_are_found_on_request(writable, empty_folder):
     write_pair(empty_folder / "later.cfg")
     with open_page(writable, visitor=OTHER) as page:
         one = wait_until(lambda: recording(writable, "later.cfg"))
-        assert one["state"] in ("waiting", "working", "analysed")
+        assert one["state"] in ("waiting", "working", "analyzed")
         page.wait(lambda message: message["state"] == "changed")
     assert ask(writable, f"/api/recordings/{one['id']}", "DELETE")[0] == 403
     assert (empty_folder / "later.cfg").exists()
@@ -250,7 +252,7 @@ def test_closing_the_page_stops_the_work(writable, empty_folder):
     with open_page(writable) as page:
         get(writable, "/api/recordings")
         page.wait(lambda message: message.get("state") == "working" and message["share"] > 0)
-    wait_until(lambda: not get(writable, "/api/recordings")["analysing"])
+    wait_until(lambda: not get(writable, "/api/recordings")["analyzing"])
     assert recording(writable, "steady.cfg")["state"] == "waiting"
     wait_until(lambda: is_idle(writable.pid))
 

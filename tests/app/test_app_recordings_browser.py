@@ -17,7 +17,7 @@ def test_dropped_files_are_listed_with_their_events(start, fault, tmp_path):
     for suffix in (".cfg", ".dat"):
         shutil.copy(fault.with_suffix(suffix), tmp_path / f"again{suffix}")
     start.drop(".drop", tmp_path / "again.cfg", tmp_path / "again.dat")
-    start.until("[...document.querySelectorAll('.uploads li')].map(one => one.dataset.state).join() === 'analysed'")
+    start.until("[...document.querySelectorAll('.uploads li')].map(one => one.dataset.state).join() === 'analyzed'")
     start.evaluate("document.querySelector('.sources').scrollIntoView()")  # it is loaded when it is seen
     start.until("document.querySelectorAll('.sources [aria-label^=Remove]').length === 2")
     start.until(LISTED.replace(">= 5", ">= 7"))

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import OTHER, get, wait_analysed
+from tests.app.requests import OTHER, get, wait_analyzed
 from tests.app.serving import running_app
 from tests.browser import needs_browser
 
@@ -17,7 +17,7 @@ def test_after_a_kill_all_rows_are_there_at_once(tmp_path):
     (tmp_path / "grid").mkdir()
     write_pair(tmp_path / "grid" / "sag.cfg")
     with running_app(tmp_path / "grid", state=tmp_path) as process:
-        before = wait_analysed(process)
+        before = wait_analyzed(process)
         (row,) = get(process, "/api/events")["rows"]
         process.kill()
     for part in ("cfg", "dat"):  # its link outlives a new name
@@ -28,8 +28,8 @@ def test_after_a_kill_all_rows_are_there_at_once(tmp_path):
         (old,) = before["recordings"]
         rows = get(process, "/api/events", OTHER)["rows"]
         assert get(process, f"/api/recordings/{old['id']}")["name"] == "moved.cfg"
-    assert {one["name"]: one["state"] for one in found["recordings"]} == {"moved.cfg": "analysed", "new.cfg": "waiting"}
-    assert not found["analysing"]
+    assert {one["name"]: one["state"] for one in found["recordings"]} == {"moved.cfg": "analyzed", "new.cfg": "waiting"}
+    assert not found["analyzing"]
     assert [one | {"path": ""} for one in rows] == [row | {"path": ""}]
 
 

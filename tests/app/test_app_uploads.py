@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import ONE, OTHER, access, ask, connect, get, open_page, recording, send, upload, wait_analysed
+from tests.app.requests import ONE, OTHER, access, ask, connect, get, open_page, recording, send, upload, wait_analyzed
 from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app.recordings.files import RecordingFiles, upload_folder_name
@@ -47,12 +47,12 @@ def test_a_pair_is_analysed_once_both_parts_are_there(app, pair):
         assert recording(app, "alone.cfg")["reason"] == "waiting for its .dat"
         status, answer = upload(app, "fault.cfg", pair[0])
         assert status == 200
-        message = page.wait(lambda message: message["state"] == "analysed")
+        message = page.wait(lambda message: message["state"] == "analyzed")
     assert message["id"] == answer["recording"]
     (row,) = get(app, f"/api/events?recording={answer['recording']}")["rows"]
     assert (row["type"], row["path"]) == ("sag", "uploads/fault.cfg")
     (one,) = [one for one in get(app, "/api/recordings")["recordings"] if one["name"].startswith("fault")]
-    assert (one["name"], one["upload"], one["state"]) == ("fault.cfg", True, "analysed")
+    assert (one["name"], one["upload"], one["state"]) == ("fault.cfg", True, "analyzed")
     assert get(app, f"/api/recordings/{one['id']}/view")["channels"]
 
 
@@ -82,7 +82,7 @@ def test_the_station_of_an_upload_is_private(app, tmp_path):
     path = write_pair(tmp_path / "s.cfg", station="Secret place")
     upload(app, "s.dat", path.with_suffix(".dat").read_bytes())
     one = upload(app, "s.cfg", path.read_bytes())[1]["recording"]
-    wait_analysed(app)
+    wait_analyzed(app)
     stations = [get(app, "/api/recordings", who)["facets"]["stations"] for who in (ONE, OTHER)]
     assert ["Secret place" in {station["name"] for station in some} for some in stations] == [True, False]
     assert "Secret place" not in {station["name"] for station in get(app, "/api/stations", OTHER)["stations"]}
@@ -92,7 +92,7 @@ def test_the_station_of_an_upload_is_private(app, tmp_path):
 def test_an_upload_can_be_removed(app, state, pair):
     upload(app, "gone.dat", pair[1])
     one = upload(app, "gone.cfg", pair[0])[1]["recording"]
-    wait_analysed(app)
+    wait_analyzed(app)
     status, content = ask(app, f"/api/recordings/{one}", "DELETE")
     assert (status, json.loads(content)) == (200, {"removed": ["gone.cfg", "gone.dat"]})
     assert ask(app, f"/api/recordings/{one}")[0] == 404
@@ -106,7 +106,7 @@ def test_an_upload_that_replaces_a_removed_one_is_analysed_anew(app, tmp_path):
         path = write_pair(tmp_path / "again.cfg", residual=residual)
         upload(app, "again.dat", path.with_suffix(".dat").read_bytes())
         one = upload(app, "again.cfg", path.read_bytes())[1]["recording"]
-        wait_analysed(app)
+        wait_analyzed(app)
         get(app, f"/api/recordings/{one}/view")
         found += [row["magnitude"] for row in get(app, "/api/events?limit=500")["rows"] if row["recording"] == one]
         assert ask(app, f"/api/recordings/{one}", "DELETE")[0] == 200
@@ -121,7 +121,7 @@ def test_a_correction_of_an_upload_stays_with_its_visitor(app, empty_folder, pai
         upload(app, f"copy{suffix}", content)
     shared = wait_until(lambda: recording(app, "shared.cfg"))["id"]
     own = recording(app, "copy.cfg")["id"]
-    wait_analysed(app)
+    wait_analyzed(app)
 
     def correct(name, label, by, visitor):
         correction = {"recording": name, "event": 0, "label": label, "by": by}
@@ -246,7 +246,7 @@ def test_recordings_of_one_name_keep_their_parts_together(app, state, pair, tmp_
     upload(app, "WAVE0001.cfg", cfg)  # the second again
     assert upload(app, "WAVE0001.dat", dat)[1]["recording"] == one
     assert len(list(state.rglob("WAVE0001.dat"))) == 2
-    wait_analysed(app)
+    wait_analyzed(app)
     rows = {row["path"]: row for row in get(app, "/api/events?text=WAVE0001")["rows"]}
     assert {path: row["magnitude"] for path, row in rows.items()} == {
         "uploads/WAVE0001.cfg": pytest.approx(0.5, abs=0.01),

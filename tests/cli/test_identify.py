@@ -74,7 +74,7 @@ def test_batch_with_a_bad_file(folder, tmp_path):
     assert "none.cfg" in complaints[1]
     assert complaints[2] == "pqswarm: 2 failures in 4 files, see above."
     table = list(csv.DictReader(rows.read_text(encoding="utf-8").splitlines()))
-    assert [row["class"] for row in table] == ["sag", "harmonics"]
+    assert [row["label"] for row in table] == ["sag", "harmonics"]
     assert [row["path"] for row in table] == [str(folder / "fault.cfg"), str(folder / "steady.csv")]
     assert "bad.csv" in page.read_text(encoding="utf-8")
     assert "exists" in refused("identify", folder, "--csv", rows)
@@ -89,7 +89,7 @@ def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch)
     result = run("identify", folder, "--csv", rows, code=1)
     assert "fault.cfg: could not be analysed: ZeroDivisionError" in result.stderr
     assert "steady.csv" in result.stdout
-    assert [row["class"] for row in csv.DictReader(rows.read_text(encoding="utf-8").splitlines())] == ["harmonics"]
+    assert [row["label"] for row in csv.DictReader(rows.read_text(encoding="utf-8").splitlines())] == ["harmonics"]
 
 
 @pytest.mark.slow

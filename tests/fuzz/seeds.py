@@ -124,8 +124,8 @@ def archive_seed():
     with tempfile.TemporaryDirectory() as name:
         with Archive(name) as archive:
             file = SeenFile(Path("/data/a.cfg"), "1:1", 64 * "a")
-            archive.register([file])
-            archive.claim(file.content)
+            archive.files.register([file])
+            archive.files.claim(file.content)
             archive.finish(file, [found])
             archive.correct(1, 0, "sag_with_harmonics", "Eve")
             archive.add_note(1, "a tree", "Eve")

@@ -128,8 +128,10 @@ def try_recording(reader, folder, rng, shares):
 
 def analyze(source, draw, **known):
     """Analyse a recording and check every form of the analysis except the command's."""
+    from pqswarm._base.text import json_text
     from pqswarm.identify import identify
-    from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
+    from pqswarm.identify.show.figures import plot_event
+    from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
     from pqswarm.recordings import Site
 
     template = Site.template(source)
@@ -141,9 +143,9 @@ def analyze(source, draw, **known):
     check_csv(csv_lines(found), "table of events")
     check_terminal("\n".join([line_heading(analysis), *text_lines(found)]), "lines of events")
     check_terminal(analysis.text(), "analysis as text")
-    if draw:
+    if draw and analysis.events:
         picture = io.StringIO()
-        analysis.plot(source).savefig(picture, format="svg")
+        plot_event(source, analysis).savefig(picture, format="svg")
         check_svg(picture.getvalue(), "figure")
 
 
@@ -237,14 +239,14 @@ def try_model(folder, rng, shares):
 
 
 def try_archive(folder, rng, shares):
-    from pqswarm.identify import Archive, ArchiveQueries, Selection
+    from pqswarm.identify import Archive, ArchiveQueries, EventFilter
     from pqswarm.identify.archive.export import check_archive
 
     with Archive(folder, read_only=True) as archive:
         yield
         queries = ArchiveQueries(archive)
         for ask in (queries.page, queries.months, queries.hours, queries.sarfi, queries.scatter):
-            ask(Selection())
+            ask(EventFilter())
         queries.facets()
         archive.class_corrections()
         archive.sites()

@@ -9,7 +9,7 @@ from pqswarm.identify.archive.files import SeenFile
 def add(archive, result, name, content="", folder="/data"):
     content = content or hashlib.sha256(name.encode()).hexdigest()
     file = SeenFile(Path(folder, name), "1:1", content)
-    archive.register([file])
-    assert archive.claim(content) == "mine"
+    archive.files.register([file])
+    assert archive.files.claim(content) == "mine"
     archive.finish(file, [result], analyzer="test")
     return file

@@ -22,7 +22,7 @@ def event(kind="sag", magnitude=0.62, duration=0.08, start=0.4, phases="A", syst
         ChannelEvent(number, name, phase, kind, magnitude, start, end, duration, system=system)
         for number, (name, phase) in enumerate(zip(names, phases, strict=True))
     )
-    settings = {"nominal_frequency": 50.0, "reference": REFERENCE, "sentence": f"{kind} as the rules say it"}
+    settings = {"nominal_frequency": 50.0, "reference_volts": REFERENCE, "sentence": f"{kind} as the rules say it"}
     return Event(kind, kind, parts, system, magnitude, unit, start, end, duration, **settings | other)
 
 

@@ -13,6 +13,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, Analysis, EventResult, default_model, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
+from pqswarm.identify.show.figures import plot_event
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
 
@@ -35,7 +36,7 @@ def test_a_sag():
     analysis = identify(recording(event, source="fault.cfg"))
     (found,) = analysis.events
     assert found.label == "sag"
-    assert found.rule == "sag"
+    assert found.rule_label == "sag"
     assert found.agreement == "measured"
     assert found.probability > 0.8
     assert found.runner_up == ("", 0.0)  # its depth and what is added to it are measured
@@ -135,7 +136,7 @@ def test_dead_channel():
     )
     analysis = identify(both)
     assert "sag" in [one.label for one in analysis.events]
-    assert len(analysis.plot(both).axes) == 2
+    assert len(plot_event(both, analysis).axes) == 2
 
 
 def test_missing_samples():

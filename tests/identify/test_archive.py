@@ -1,20 +1,21 @@
 """An archive: each content analysed once, corrections that last, hostile files."""
 
+import contextlib
 import gc
 import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.identify.archives import add
 from tests.identify.invented import analysis, event
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.identify import Archive, ArchiveQueries, Failure, Selection
+from pqswarm.identify import Archive, ArchiveQueries, EventFilter, Failure
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.archive.files import SeenFile
-from pqswarm.identify.archive.records import PACKED
 from pqswarm.measure.incidents.record import Incident, IncidentStage
 
 
@@ -27,32 +28,32 @@ def empty(tmp_path):
 def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):
     file = SeenFile(tmp_path / "a.csv", "1:1", "a" * 64)
     with Archive(tmp_path / "x") as one, Archive(tmp_path / "x") as other:
-        one.register([file])
-        assert [one.claim(file.content), other.claim(file.content)] == ["mine", "busy"]
+        one.files.register([file])
+        assert [one.files.claim(file.content), other.files.claim(file.content)] == ["mine", "busy"]
         monkeypatch.setattr("pqswarm.identify.archive.files.LEASE", -1.0)
-        one.renew([file.content])  # as if it gave no sign of life
-        assert other.claim(file.content) == "mine"
+        one.files.renew([file.content])  # as if it gave no sign of life
+        assert other.files.claim(file.content) == "mine"
         assert one.finish(file, [analysis(event())]) is None  # too late: nothing is doubled
         assert other.finish(file, [analysis(event())]) == 1
-        assert one.claim(file.content) == "done"
+        assert one.files.claim(file.content) == "done"
         assert one.counts()["events"] == 1
         child = os.fork()
         if not child:
             with Archive(tmp_path / "x") as third:
-                third.register([replace(file, path=tmp_path / "b.csv", content="b" * 64)])
-                third.claim("b" * 64)
+                third.files.register([replace(file, path=tmp_path / "b.csv", content="b" * 64)])
+                third.files.claim("b" * 64)
             os._exit(0)
         monkeypatch.undo()
         os.waitpid(child, 0)
-        assert one.claim("b" * 64) == "mine"  # its process has ended
+        assert one.files.claim("b" * 64) == "mine"  # its process has ended
 
 
 def test_a_second_analysis_replaces_the_first(empty):
     file = add(empty, analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.2, 0.1, 0.5)), "a.cfg")
-    empty.ask_again([file.content])
-    assert empty.claim(file.content) == "mine"
+    empty.files.ask_again([file.content])
+    assert empty.files.claim(file.content) == "mine"
     assert empty.finish(file, [analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.3, 0.1, 0.5))]) == 1
-    rows = ArchiveQueries(empty).page(Selection(), "oldest")["rows"]
+    rows = ArchiveQueries(empty).page(EventFilter(), "oldest")["rows"]
     assert [(row["number"], row["magnitude"], bool(row["refers_to"])) for row in rows] == [
         (1, 0.5, False),
         (3, 1.3, True),
@@ -65,24 +66,24 @@ def test_corrections_last(empty):
     empty.correct(1, 0, "sag_with_harmonics", "Eve", "seen")
     empty.correct(1, 1, "not an event", "Ann")
     empty.correct(1, 0, "lightning", "Ann", what="cause")
-    (row,) = queries.page(Selection())["rows"]
-    assert (row["effective_class"], row["correction"]["by"], row["effective_cause"]) == (
+    (row,) = queries.page(EventFilter())["rows"]
+    assert (row["effective_label"], row["correction"]["by"], row["effective_cause"]) == (
         "sag_with_harmonics",
         "Eve",
         "lightning",
     )
-    assert [one["hidden"] for one in queries.page(Selection(hidden=True), "oldest")["rows"]] == [False, True]
-    assert queries.page(Selection(causes=("lightning",)))["total"] == 1
+    assert [one["hidden"] for one in queries.page(EventFilter(hidden=True), "oldest")["rows"]] == [False, True]
+    assert queries.page(EventFilter(causes=("lightning",)))["total"] == 1
     (kept,) = empty.class_corrections()
     assert (kept.label, kept.by, kept.path) == ("sag_with_harmonics", "Eve", "/data/a.cfg")
-    empty.ask_again([file.content])
-    empty.claim(file.content)
+    empty.files.ask_again([file.content])
+    empty.files.claim(file.content)
     empty.finish(file, [analysis(event("sag", 0.51, 0.1, 0.105), event("swell", 1.2, 0.1, 0.5))])
-    (row,) = queries.page(Selection())["rows"]
-    assert (row["effective_class"], row["effective_cause"]) == ("sag_with_harmonics", "lightning")
+    (row,) = queries.page(EventFilter())["rows"]
+    assert (row["effective_label"], row["effective_cause"]) == ("sag_with_harmonics", "lightning")
     (number,) = empty.database.rows("SELECT id FROM recordings")[0]
     empty.correct(number, 1, "", "Ann")
-    assert queries.page(Selection())["total"] == 2
+    assert queries.page(EventFilter())["total"] == 2
     assert [one["label"] for one in empty.correction_log()] == ["", "lightning", "not an event", "sag_with_harmonics"]
     for label, by in (("nothing", "Eve"), ("sag", " "), ("sag", "x" * 300)):
         with pytest.raises(PqswarmError):
@@ -113,9 +114,9 @@ def test_a_moved_file_is_found_by_its_content(empty, tmp_path):
     moved = replace(file, path=tmp_path / "new" / "b.cfg")
     moved.path.parent.mkdir()
     moved.path.write_text("")
-    empty.register([moved])
-    assert empty.claim(file.content) == "done"
-    (row,) = ArchiveQueries(empty).page(Selection())["rows"]
+    empty.files.register([moved])
+    assert empty.files.claim(file.content) == "done"
+    (row,) = ArchiveQueries(empty).page(EventFilter())["rows"]
     assert row["path"] == str(moved.path)
 
 
@@ -124,17 +125,17 @@ def test_a_replaced_file_leaves_its_name_to_the_copy(empty, tmp_path):
     copy = replace(file, path=tmp_path / "copy.cfg")
     for one in (file, copy):
         one.path.write_text("")
-    empty.register([copy])
-    before = ArchiveQueries(empty).page(Selection())["rows"]
-    empty.register([replace(file, content="another")])
-    after = ArchiveQueries(empty).page(Selection())["rows"]
+    empty.files.register([copy])
+    before = ArchiveQueries(empty).page(EventFilter())["rows"]
+    empty.files.register([replace(file, content="another")])
+    after = ArchiveQueries(empty).page(EventFilter())["rows"]
     assert [row["path"] for row in (*before, *after)] == [str(file.path), str(copy.path)]
 
 
 def test_failures_are_kept(empty):
     file = add(empty, Failure("a.cfg", "", "is broken."), "a.cfg")
     assert empty.counts()["failed"] == 1
-    assert empty.files()[file.path].state == "failed"
+    assert empty.files.all()[file.path].state == "failed"
     assert [one.reason for one in empty.results(file.content)] == ["is broken."]
     assert any("is broken" in text for _, text in check_archive(empty))
 
@@ -166,8 +167,9 @@ def test_what_is_not_of_pqswarm_is_refused(tmp_path, statement, read_only):
 
 
 DAMAGED = [
-    "UPDATE recording_events SET packed = x'00'",
-    f"UPDATE recording_events SET packed = x'{PACKED.itemsize * 'ff'}'",
+    "UPDATE events SET type = 'ghost'",
+    "UPDATE events SET severity = 'high'",
+    "UPDATE recordings SET station = -1",
     "UPDATE recording_records SET record = '{}'",
     "UPDATE recording_records SET record = '['",
     "UPDATE event_records SET record = '{\"start\": 1}'",
@@ -188,7 +190,7 @@ def test_damaged_values_give_a_sentence(tmp_path, statement):
 
 
 def read_everything(archive):
-    ArchiveQueries(archive).page(Selection())
+    ArchiveQueries(archive).page(EventFilter())
     archive.analysis(1)
 
 
@@ -220,3 +222,27 @@ def test_closing_an_archive_leaves_the_connections_of_other_threads(tmp_path):
     gc.collect()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         connection.execute("SELECT 1")
+
+
+def test_an_archive_of_the_last_version_is_converted(tmp_path):
+    """Its corrections stay; that of a recording without events becomes a note."""
+    path = tmp_path / "archive.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript(Path(__file__).with_name("archive_of_schema_1.sql").read_text())
+    with pytest.raises(FileFormatError, match=r"schema 1.*convert it"):
+        Archive(tmp_path, read_only=True)
+    with Archive(tmp_path) as archive:
+        assert [text for is_damage, text in check_archive(archive) if is_damage] == []
+        rows = ArchiveQueries(archive).page(EventFilter(), "oldest")["rows"]
+        assert [row["type"] for row in rows] == ["sag", "transient"]
+        assert [row["effective_label"] for row in rows] == ["sag_with_harmonics", "sag"]
+        assert [row["point"] for row in rows] == [[0.08, 62.0], [0.002, 120.0]]
+        assert rows[0]["correction"]["by"] == "Eve"
+        assert rows[0]["volts"] == pytest.approx(0.62 * rows[0]["reference_volts"], rel=1e-5)
+        assert archive.analysis(2).no_event_reason == "no disturbance found"
+        assert [note["text"] for note in archive.notes(1)] == ["A note."]
+        assert [note["text"] for note in archive.notes(2)] == ["No event was found; corrected to flicker. I saw it"]
+        (correction,) = archive.class_corrections()
+        assert (correction.label, correction.found.event.type) == ("sag_with_harmonics", "sag")
+    with Archive(tmp_path, read_only=True) as archive:
+        assert archive.counts()["events"] == 2

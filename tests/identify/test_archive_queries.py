@@ -13,12 +13,12 @@ from tests.identify.archives import add
 from tests.identify.invented import analysis, event, with_label
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Archive, ArchiveQueries, EventResult, Selection
+from pqswarm.identify import Archive, ArchiveQueries, EventFilter, EventResult
 from pqswarm.identify.archive.export import check_archive, export_archive, run_query, table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
-from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.page.indices import sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure.incidents.record import Incident, IncidentStage
 
 EVENT_TYPES = ("sag", "sag", "interruption", "swell", "transient", "flicker", "harmonics")
@@ -96,7 +96,7 @@ def test_a_list_is_ordered_and_paged(filled, order):
     queries = ArchiveQueries(filled[0])
     rows, after = [], ""
     while True:
-        page = queries.page(Selection(), order, after, limit=17)
+        page = queries.page(EventFilter(), order, after, limit=17)
         assert page["position"] == len(rows)
         rows += page["rows"]
         after = page["next"]
@@ -114,7 +114,7 @@ def test_a_list_is_ordered_and_paged(filled, order):
         known = [one for one in times if one]
         assert known == sorted(known, reverse=order == "newest")
         assert sorted(times) == sorted("" if at is None else to_text(at) for *_, at in expected)
-    page = queries.page(Selection(), order, limit=5)
+    page = queries.page(EventFilter(), order, limit=5)
     assert list(page["types"].values()) == list(Counter(sorted_kinds(expected)).values())
 
 
@@ -130,22 +130,22 @@ def sorted_kinds(rows):
 
 
 SELECTED = [
-    (Selection(start="2024-12"), lambda one, found, cause, at: at is not None and at >= datetime(2024, 12, 1)),
+    (EventFilter(start="2024-12"), lambda one, found, cause, at: at is not None and at >= datetime(2024, 12, 1)),
     (
-        Selection(start="2024-11-20T06:00", end="2024-12-25"),
+        EventFilter(start="2024-11-20T06:00", end="2024-12-25"),
         lambda one, found, cause, at: at is not None and datetime(2024, 11, 20, 6) <= at < datetime(2024, 12, 25),
     ),
-    (Selection(types=("swell", "flicker")), lambda one, found, cause, at: found.event.type in ("swell", "flicker")),
-    (Selection(classes=("sag",)), lambda one, found, cause, at: found.label == "sag"),
-    (Selection(causes=("motor start",)), lambda one, found, cause, at: cause == "motor start"),
+    (EventFilter(types=("swell", "flicker")), lambda one, found, cause, at: found.event.type in ("swell", "flicker")),
+    (EventFilter(labels=("sag",)), lambda one, found, cause, at: found.label == "sag"),
+    (EventFilter(causes=("motor start",)), lambda one, found, cause, at: cause == "motor start"),
     (
-        Selection(severity=0.7),
+        EventFilter(severity=0.7),
         lambda one, found, cause, at: rank_event(found.event)[0] == 2 and rank_event(found.event)[1] >= 0.7,
     ),
-    (Selection(text="STATION fault"), lambda one, found, cause, at: bool(one.station) and cause == "fault"),
-    (Selection(text="swell with"), lambda one, found, cause, at: found.label == "swell_with_harmonics"),
-    (Selection(text="100%"), lambda one, found, cause, at: False),
-    (Selection(text="_"), lambda one, found, cause, at: False),
+    (EventFilter(text="STATION fault"), lambda one, found, cause, at: bool(one.station) and cause == "fault"),
+    (EventFilter(text="swell with"), lambda one, found, cause, at: found.label == "swell_with_harmonics"),
+    (EventFilter(text="100%"), lambda one, found, cause, at: False),
+    (EventFilter(text="_"), lambda one, found, cause, at: False),
 ]
 
 
@@ -164,13 +164,13 @@ def test_selections(filled, chosen, is_chosen):
 def test_months_and_hours(filled):
     queries = ArchiveQueries(filled[0])
     times = [at for *_, at in rows_of(filled) if at is not None]
-    months = queries.months(Selection())
+    months = queries.months(EventFilter())
     assert {one["month"]: one["total"] for one in months} == Counter(f"{at:%Y-%m}" for at in times)
     assert all(sum(one["types"].values()) == one["total"] for one in months)
-    hours = queries.hours(Selection())
+    hours = queries.hours(EventFilter())
     expected = Counter((at.weekday(), at.hour) for at in times)
     assert [[expected[day, hour] for hour in range(24)] for day in range(7)] == hours
-    assert queries.months(Selection(text="nowhere")) == []
+    assert queries.months(EventFilter(text="nowhere")) == []
 
 
 def test_sarfi_is_that_of_the_page(filled):
@@ -189,7 +189,7 @@ def test_sarfi_is_that_of_the_page(filled):
             for row in rows:
                 if row["site"] != "all sites":
                     total += Counter({key: value for key, value in row.items() if key != "site"})
-            found = [one for one in queries.sarfi(Selection(stations=(number,))) if one["year"] == year]
+            found = [one for one in queries.sarfi(EventFilter(stations=(number,))) if one["year"] == year]
             if name:
                 counted = {k: v for one in found for k, v in one.items() if k == "events" or k.startswith("SARFI")}
                 assert {k: v for k, v in counted.items() if v} == dict(+total)
@@ -203,13 +203,13 @@ def test_events_that_follow_each_other_for_minutes(empty):
     """Groups of a minute from the first event, not from the one before."""
     starts = [0.0, 40.0, 59.0, 61.0, 100.0, 122.0, 300.0]
     add(empty, replace(analysis(*(event("sag", 0.5, 0.1, at) for at in starts)), station="x"), "a.cfg")
-    (row,) = ArchiveQueries(empty).sarfi(Selection())
+    (row,) = ArchiveQueries(empty).sarfi(EventFilter())
     assert row["events"] == row["SARFI-90"] == 4  # from 0, 61, 122 and 300 s
 
 
 def test_magnitude_against_duration(filled, monkeypatch):
     queries = ArchiveQueries(filled[0])
-    points = queries.scatter(Selection(types=("sag",)))
+    points = queries.scatter(EventFilter(types=("sag",)))
     expected = Counter(
         (round(found.event.duration, 3), round(100 * found.event.magnitude, 1))
         for _, _, found, _, _ in rows_of(filled)
@@ -219,7 +219,7 @@ def test_magnitude_against_duration(filled, monkeypatch):
     assert found == expected
     assert points["total"] == len(points["points"]) <= MAX_POINTS
     monkeypatch.setattr("pqswarm.identify.archive.queries.MAX_POINTS", 3)
-    bins = queries.scatter(Selection(types=("sag",)))
+    bins = queries.scatter(EventFilter(types=("sag",)))
     assert not bins["points"]
     assert sum(one["n"] for one in bins["bins"]) == points["total"]
     for one in bins["bins"]:
@@ -325,5 +325,5 @@ def test_recordings_are_listed_in_pages(filled):
 
 def test_an_event_can_be_read_alone(filled):
     queries = ArchiveQueries(filled[0])
-    row = queries.page(Selection(), limit=1)["rows"][0]
-    assert isinstance(queries.event(row["number"]), EventResult)
+    row = queries.page(EventFilter(), limit=1)["rows"][0]
+    assert isinstance(queries.archive.events.get(row["number"]), EventResult)

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import pqswarm.identify
+from pqswarm._base.text import json_text
 from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Analysis, Archive, Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.archive import backlog
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.scan import is_ours, scan
-from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
+from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
 from pqswarm.study.executors import InlineExecutor, WorkerPool
 
@@ -205,7 +206,7 @@ def test_lines_of_text_csv_and_json(folder, small):
     line = text_lines(rows)[0]
     assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag (type Ba)  A  0.50 pu (115 V)  1")
     assert f"({rows[0]['cycles']:.1f} cycles)" in line
-    assert line_heading(analysis.rows()[0]).endswith("fault.cfg")
+    assert line_heading(analysis).endswith("fault.cfg")
     assert csv_lines(rows).splitlines()[0] == ",".join(COLUMNS)
     odd = {"a": float("inf"), "b": [np.float64(2.5), (np.int64(3),)], "c": {"d": float("nan")}}
     assert json.loads(json_text(odd)) == {"a": None, "b": [2.5, [3]], "c": {"d": None}}

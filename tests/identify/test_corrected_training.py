@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
+from pqswarm._base.text import json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.identify import (
@@ -25,7 +26,6 @@ from pqswarm.identify import (
 from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features.compute import FEATURES
 from pqswarm.identify.folder.scan import find_candidate
-from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected, read_corrections
 from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, Site, read, write_comtrade
@@ -72,8 +72,8 @@ def archive(june, analysis, tmp_path):
     """The folder of an archive with one correction."""
     file = look_at(find_candidate(june / "ripple.cfg"))
     with Archive(tmp_path / "archive") as made:
-        made.register([file])
-        made.claim(file.content)
+        made.files.register([file])
+        made.files.claim(file.content)
         made.finish(file, [analysis])
         made.correct(1, 0, "oscillatory_transient", "Eve")
     return tmp_path / "archive"
@@ -108,8 +108,8 @@ def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
     text = '[channels.UA]\nname = "L1"\n'
     file = look_at(find_candidate(june / "ripple.cfg"))
     with Archive(tmp_path) as archive:
-        archive.register([file])
-        archive.claim(file.content)
+        archive.files.register([file])
+        archive.files.claim(file.content)
         archive.finish(file, list(identify_file(june / "ripple.cfg", site=Site.read(text))))
         archive.set_site(read(june / "ripple.cfg").station, text, "Eve")
         archive.correct(1, 0, "harmonics", "Eve")

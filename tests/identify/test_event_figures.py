@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from tests.identify.invented import analysis, event, recording, renamed
 
 from pqswarm.identify.show import fonts
-from pqswarm.identify.show.figures import plot_analysis
+from pqswarm.identify.show.figures import plot_event
 from pqswarm.identify.show.sheet import SheetBook, draw_sheet
 from pqswarm.measure import Incident, IncidentStage
 
@@ -44,7 +44,7 @@ class Counting:
 
 def test_panels_units_and_one_axis_of_time():
     of = recording()
-    figure = analysis(SAG, of=of).plot(of)
+    figure = plot_event(of, analysis(SAG, of=of))
     assert labels(figure) == ["voltage [kV]", "Urms(1/2) [pu]", "current [A]"]
     assert {axis.get_xlim() for axis in figure.axes} == {figure.axes[0].get_xlim()}
     assert figure.axes[-1].get_xlabel() == "time from the start of the event [ms]"
@@ -63,11 +63,11 @@ def test_panels_units_and_one_axis_of_time():
 def test_only_what_is_shown_is_read(monkeypatch):
     of = Counting(recording(seconds=20.0))
     verdict_on = analysis(replace(SAG, start=10.0, end=10.08), of=of)
-    verdict_on.plot(of)
+    plot_event(of, verdict_on)
     assert of.reads == [(round(9.94 * 6400), round(10.14 * 6400))]
     of.reads.clear()
     monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 20_000)
-    plot_analysis(of, analysis(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of))
+    plot_event(of, analysis(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of))
     assert len(of.reads) > 4
     assert max(stop - first for first, stop in of.reads) <= 20_000
     assert of.reads[0][0] == 0
@@ -79,12 +79,12 @@ def test_thinning_keeps_the_peaks_whatever_the_block(monkeypatch):
     of.channels[1].samples[70_000] = 123_000.0
     of.channels[2].samples[40_000:60_000] = np.nan
     verdict_on = analysis(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of)
-    lines = verdict_on.plot(of).axes[0].lines[:3]
+    lines = plot_event(of, verdict_on).axes[0].lines[:3]
     assert max(line.get_ydata().size for line in lines) <= 1002
     assert lines[1].get_ydata().max() == pytest.approx(123.0)
     assert np.isnan(lines[2].get_ydata()).any()
     monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 5_000)
-    for line, other in zip(lines, verdict_on.plot(of).axes[0].lines, strict=False):
+    for line, other in zip(lines, plot_event(of, verdict_on).axes[0].lines, strict=False):
         np.testing.assert_array_equal(line.get_ydata(), other.get_ydata())
 
 
@@ -93,7 +93,7 @@ def test_an_event_shows_its_own_busbar():
     of = recording(systems)
     one, two = (event(system=system, phases="A") for system in systems)
     verdict_on = analysis(one, two, of=of, systems=systems)
-    alone = [verdict_on.plot(of, found) for found in verdict_on.events]
+    alone = [plot_event(of, verdict_on, found) for found in verdict_on.events]
     assert [len(figure.axes) for figure in alone] == [3, 3]
     assert [text.get_text() for text in legends(alone[1])][:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
     assert len(colours(alone[1].axes[0])) == 3
@@ -109,7 +109,7 @@ def test_legends_are_inside(monkeypatch):
         IB="TRANSFORMER 110 KV BUSBAR CURRENT",
         UB="220kV母线电压" * 9,
     )
-    figure = analysis(SAG, of=of).plot(of)
+    figure = plot_event(of, analysis(SAG, of=of))
     figure.draw_without_rendering()
     for axis in figure.axes:
         if axis.get_legend():
@@ -124,7 +124,7 @@ def test_names_that_no_font_has(monkeypatch):
     monkeypatch.setattr(fonts, "_fonts_have", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     verdict_on = analysis(SAG, of=of, station="站 1")
-    figure = verdict_on.plot(of)
+    figure = plot_event(of, verdict_on)
     assert [text.get_text() for text in legends(figure)] == ["phase A", "Шина", "UC", "IA", "IB", "current C"]
     assert figure.texts[0].get_text().startswith("… 1, ")
     figure.draw_without_rendering()  # a warning would be an error
@@ -143,10 +143,10 @@ def test_currents_are_those_beside_the_largest():
     names = ["J1", "J2", "J3"]
     more = [replace(one, name=name, samples=9 * one.samples) for one, name in zip(of.channels[3:], names, strict=True)]
     of = replace(of, channels=(*of.channels, *more))
-    figure = analysis(SAG, of=of).plot(of)
+    figure = plot_event(of, analysis(SAG, of=of))
     assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == names
     none = recording(currents=False)
-    assert labels(analysis(SAG, of=none).plot(none)) == ["voltage [kV]", "Urms(1/2) [pu]"]
+    assert labels(plot_event(none, analysis(SAG, of=none))) == ["voltage [kV]", "Urms(1/2) [pu]"]
 
 
 @pytest.mark.parametrize("kind", ["transient", "harmonics", "flicker", "DC offset", "unbalance"])
@@ -154,13 +154,13 @@ def test_every_kind(kind):
     of = recording(seconds=3.0)
     length = 0.0 if kind == "transient" else 3.0
     one = event(kind, 0.3, length, start=0.5 if kind == "transient" else 0.0)
-    begin, end = analysis(one, of=of).plot(of).axes[0].get_xlim()
+    begin, end = plot_event(of, analysis(one, of=of)).axes[0].get_xlim()
     assert end - begin == pytest.approx({"transient": 120, "flicker": 1000}.get(kind, 200), rel=0.01)
 
 
 def test_a_short_record_is_shown_whole():
     of = recording(seconds=0.2)
-    begin, end = analysis(event(start=0.1, duration=0.02), of=of).plot(of).axes[0].get_xlim()
+    begin, end = plot_event(of, analysis(event(start=0.1, duration=0.02), of=of)).axes[0].get_xlim()
     assert (begin, end) == pytest.approx((-100, 100))
 
 

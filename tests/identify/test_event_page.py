@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from tests.identify.invented import analysis, event, recording, with_label
 
-from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.html import _page_html_figures_note
 from pqswarm.identify.show.page.indices import count_dips_for_indices, count_swells_for_indices, sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events, listing_headline
+from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -151,7 +151,7 @@ def test_names_that_are_no_text():
 
 
 def test_what_is_not_known_is_left_out():
-    broken = event("sag", nan, nan, reference=nan)
+    broken = event("sag", nan, nan, reference_volts=nan)
     strange = event("transient", 0.4, 0.0, details={"decay": nan, "peak_voltage": nan})
     text = Page(plain([analysis(broken, strange, start=None, station="")])).text
     assert not re.search(r"\bnan\b", text, re.IGNORECASE)

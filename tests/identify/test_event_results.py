@@ -8,6 +8,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Analysis, identify
 from pqswarm.identify.class_limits import allowed_classes
+from pqswarm.identify.show.figures import plot_event
 from pqswarm.recordings import Channel, Recording
 
 RATE = 12_800.0
@@ -111,4 +112,4 @@ def test_nothing_found():
     assert "no disturbance found" in analysis.text()
     assert Analysis.of(analysis.as_dict()) == analysis
     with pytest.raises(PqswarmError, match="no event to draw: no disturbance found"):
-        analysis.plot(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0))
+        plot_event(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0), analysis)

@@ -10,6 +10,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
 from pqswarm.identify import check_model, identify, load_model
+from pqswarm.identify.show.figures import plot_event
 from pqswarm.recordings import Channel, Recording
 
 ONE = {"highest": 250, "names": ["D1.energy"], "temperature": 1, "error": 0}
@@ -35,7 +36,7 @@ def test_a_model_has_its_own_classes(small_file, tmp_path):
     analysis = identify(sag(), model)
     assert analysis.main.label.startswith("my_")
     assert analysis.main.agreement.startswith("cannot be compared: rules say sag, the model my ")
-    assert analysis.plot(sag()).axes
+    assert plot_event(sag(), analysis).axes
     with pytest.raises(PqswarmError, match="does not know pure_sinusoid"):
         check_model(model, events_per_class=1, snr=[40])
 

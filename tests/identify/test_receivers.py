@@ -208,7 +208,7 @@ def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
     assert len(server.posts) == 7  # the second one five times
     assert sum("set aside" in text for text in place.said) == 1
     with Archive(place.home, read_only=True) as archive:
-        ((name, key, reason),) = archive.refused()
+        ((name, key, reason),) = archive.deliveries.refused()
     assert (name, key) == (place.key(hook), server.posts[1])
     assert "400" in reason
 
@@ -232,7 +232,9 @@ def test_lines_are_found_again_among_those_of_others(place):
         place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
         for last, length in lines.send(place.pending(archive, lines), None):
             if last == 0:
-                archive.delivered(place.key(lines), last, length)  # the note before writing; the one after it is lost
+                archive.deliveries.delivered(
+                    place.key(lines), last, length
+                )  # the note before writing; the one after it is lost
                 with place.lines.open("ab") as other:
                     other.write(b"before\n")
         with place.lines.open("ab") as other:

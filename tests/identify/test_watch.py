@@ -175,10 +175,10 @@ def test_what_ended_the_process_comes_last(place):
     with Archive(place.home) as archive:
         for name, times in (("a", 2), ("b", 1)):
             file = look_at(find_candidate(place.folder / f"{name}.csv"))
-            archive.register([file])
+            archive.files.register([file])
             for _ in range(times):
-                archive.claim(file.content)
-                archive.release([file.content])
+                archive.files.claim(file.content)
+                archive.files.release([file.content])
     place.look()
     assert place.analyze.asked == ["c.csv", "b.csv", "a.csv"]
 
@@ -188,19 +188,19 @@ def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
     path.write_text("sag")
     with Archive(place.home) as archive:
         file = look_at(find_candidate(path))
-        archive.register([file])
-        archive.claim(file.content)
+        archive.files.register([file])
+        archive.files.claim(file.content)
         path.unlink()
         place.watcher(archive).look()
-        assert (archive.begun(), archive.files(), archive.waiting()) == ({}, {}, [])
+        assert (archive.files.begun(), archive.files.all(), archive.files.waiting()) == ({}, {}, [])
 
 
 def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
     (place.folder / "a.csv").write_text("sag")
     file = look_at(find_candidate(place.folder / "a.csv"))
     with Archive(place.home) as archive, Archive(place.home) as other:
-        other.register([file])
-        assert other.claim(file.content) == "mine"
+        other.files.register([file])
+        assert other.files.claim(file.content) == "mine"
         watcher = place.watcher(archive)
         watcher.look()
         assert place.analyze.asked == []
@@ -289,7 +289,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
         for _ in range(5):
             watcher.look(now=True)
         assert len(tries) == 3  # bounded
-        assert [one.state for one in archive.files().values()] == ["waiting"]
+        assert [one.state for one in archive.files.all().values()] == ["waiting"]
     assert len(place.said) == 2
     place.look()
     assert place.files() == {"a.csv": "done"}
@@ -328,7 +328,7 @@ def test_a_new_time_keeps_the_reason(place):
     os.utime(path, (1, 1))
     place.look()
     with Archive(place.home, read_only=True) as archive:
-        assert "is broken" in archive.files()[path].reason
+        assert "is broken" in archive.files.all()[path].reason
 
 
 KILLING = """
@@ -394,4 +394,4 @@ def test_killed_at_any_moment(tmp_path):
     assert len({line["key"] for line in lines}) == 107
     with Archive(tmp_path / "archive", read_only=True) as archive:
         assert archive.counts() == {"files": 36, "recordings": 36, "events": 107, "waiting": 0, "failed": 0}
-        assert archive.begun() == {}
+        assert archive.files.begun() == {}

@@ -64,11 +64,11 @@ class Place:
         return f"{receiver.name} of {self.folder}"
 
     def pending(self, archive, receiver):
-        return archive.pending(self.key(receiver), self.folder)
+        return archive.deliveries.pending(self.key(receiver), self.folder)
 
     def files(self):
         with Archive(self.home, read_only=True) as archive:
-            found = archive.files(self.folder).values()
+            found = archive.files.all(self.folder).values()
             return {one.name.removeprefix(f"{self.folder}/"): one.state for one in found}
 
     def told(self):

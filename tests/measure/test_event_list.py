@@ -22,7 +22,7 @@ def test_a_sag_of_one_phase_is_one_event():
     assert event.magnitude == pytest.approx(0.6, abs=0.01)
     assert event.start == pytest.approx(0.2, abs=0.002)
     assert event.end == pytest.approx(0.3, abs=0.002)
-    assert event.reference == pytest.approx(229.8, abs=0.2)
+    assert event.reference_volts == pytest.approx(229.8, abs=0.2)
     assert event.at(datetime(2026, 1, 1, 12)).isoformat(timespec="milliseconds") == "2026-01-01T12:00:00.200"
     assert event.at(None) is None
     assert event.type in EVENT_TYPES

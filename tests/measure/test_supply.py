@@ -9,7 +9,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import class_type
 from pqswarm.identify import Analysis, identify
 from pqswarm.identify.agreement import event_rule
-from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure import characterize
 from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.steady.flicker import find_flicker

@@ -19,7 +19,6 @@ from pathlib import Path
 
 from pqswarm.identify import Archive, identify_file
 from pqswarm.identify.archive.export import check_archive
-from pqswarm.identify.archive.reader import EventReader
 from tests.app.recordings import write_pair
 from tests.app.requests import OpenPage, get
 from tests.app.serving import running_app
@@ -115,9 +114,9 @@ def find_faults(workers, folder):
     expected = expected_rows(workers.incoming)
     lines = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     with Archive(workers.home, read_only=True) as archive:
-        rows = list(EventReader(archive).all())
+        rows = list(archive.events.all())
         wrong = [text for is_damage, text in check_archive(archive) if is_damage]
-        wrong += [f"claims are left: {archive.begun()}"] * bool(archive.begun())
+        wrong += [f"claims are left: {archive.files.begun()}"] * bool(archive.files.begun())
         counts = archive.counts()
     for what, found in (("archive", rows), ("lines", lines)):
         listed = Counter(

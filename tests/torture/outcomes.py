@@ -69,8 +69,8 @@ def watch_outcome(folder):
     """The delivered lines, sorted, and the state of each file."""
     lines = sorted((folder / "events.jsonl").read_text().replace(f"{folder}/", "").splitlines())
     with Archive(folder / "incoming.archive", read_only=True) as archive:
-        files = sorted((path.name, one.content, one.state, one.reason) for path, one in archive.files().items())
-        return {"lines": lines, "files": files, "begun": archive.begun(), "counts": archive.counts()}
+        files = sorted((path.name, one.content, one.state, one.reason) for path, one in archive.files.all().items())
+        return {"lines": lines, "files": files, "begun": archive.files.begun(), "counts": archive.counts()}
 
 
 def file_outcome(paths):

@@ -4,9 +4,13 @@ Text from files (names, stations, notes) and file names pass :func:`printable` o
 special characters of their own format.
 """
 
+import json
 import os
 import unicodedata
+from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # including full-width forms
 
@@ -37,3 +41,19 @@ def disarm(value: object) -> object:
 def count_text(number: int, noun: str, plural: str = "") -> str:
     """Format a count with its noun: ``1 channel``, ``1,200 recordings``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return strict JSON, with null for NaN and infinity."""
+    return json.dumps(_json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(entry) for entry in value]
+    if isinstance(value, str):
+        return file_text(value)
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not isfinite(value) else value

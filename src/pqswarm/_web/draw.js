@@ -79,7 +79,7 @@ window.pq = window.pq || {};
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
   };
-  pq.typeColor = (type) => `var(--type-${String(type).toLowerCase().replace(/^rapid /, "").replace(/[^a-z]+/g, "-")}, var(--type-none))`;
+  pq.typeColor = (type) => `var(--type-${String(type).toLowerCase().replace(/^rapid /, "").replace(/[^a-z]+/g, "-")}, var(--soft))`;
 
   // Tooltip near the pointer.
   let tip = null;

@@ -190,7 +190,7 @@ class _Results:
 
     def _describe(self, analysis: "Analysis") -> tuple[list[dict[str, Any]], str]:
         """Rows and text of an analysis, which is kept for the page."""
-        from pqswarm.identify.show.lines import json_text
+        from pqswarm._base.text import json_text
 
         rows = analysis.rows()
         if self.as_json:
@@ -220,7 +220,7 @@ class _Results:
         echo(f"pqswarm: {failure}", err=True)
 
     def end(self) -> None:
-        from pqswarm.identify.show.lines import json_text
+        from pqswarm._base.text import json_text
 
         if self.as_json:
             failures = [failure.as_dict() for failure in self.failures]
@@ -268,7 +268,6 @@ def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm._base.units import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
-    from pqswarm.identify.show.rows import incident_lines
 
     channels: dict[str, list[str]] = {}
     for reference in analysis.references:
@@ -279,7 +278,7 @@ def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -
         references = [f"{', '.join(names)} {text}" for text, names in channels.items()]
     notes = [text for text in dict.fromkeys((*analysis.notes, *analysis.caveats)) if text not in printed]
     printed.update(notes)
-    lines = [line_heading(analysis), *incident_lines(analysis, text_lines([row | {"cause": ""} for row in rows]))]
+    lines = [line_heading(analysis), *analysis.incident_lines(text_lines([row | {"cause": ""} for row in rows]))]
     lines.append(f"  1 pu: {'; '.join(references)}; {analysis.frequency:.2f} Hz")
     lines += [f"  note: {name_options(text, analysis_options.ANALYSIS_OPTIONS)}" for text in notes]
     return "\n".join(lines)

@@ -1,14 +1,15 @@
 """Identify the events of a recording: by the rules of the standard and by a trained model."""
 
-from pqswarm.identify.analysis import COLUMNS, Analysis, EventResult, Reference
+from pqswarm.identify.analysis import Analysis, EventResult, Reference
 from pqswarm.identify.archive.archive import Archive
-from pqswarm.identify.archive.queries import ArchiveQueries, Selection
+from pqswarm.identify.archive.queries import ArchiveQueries, EventFilter
 from pqswarm.identify.class_limits import possible_labels
 from pqswarm.identify.classify import identify
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.folder.batch import Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
 from pqswarm.identify.model_file import load_model
+from pqswarm.identify.rows import COLUMNS
 from pqswarm.identify.training.corrections import Correction
 from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
@@ -24,12 +25,12 @@ __all__ = [
     "ArchiveQueries",
     "Check",
     "Correction",
+    "EventFilter",
     "EventResult",
     "Failure",
     "Model",
     "Prediction",
     "Reference",
-    "Selection",
     "Subset",
     "check_model",
     "compute_features",

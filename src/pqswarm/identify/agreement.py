@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from pqswarm.events.classes import class_title, class_type
-from pqswarm.identify.show.curves import RMS
+from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import ChannelResult, Characterization, Event
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.group.distortion import rises_in_thd

@@ -10,28 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import MEASURED, in_words
-from pqswarm.identify.show.curves import rank_event
-from pqswarm.identify.show.rows import event_row, incident_lines, row_clock
+from pqswarm.identify.rows import event_row
+from pqswarm.identify.tolerance import rank_event
+from pqswarm.identify.words import clock_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.record import Incident, order_in_time
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pydantic import BaseModel
 
     from pqswarm.measure import Characterization
-    from pqswarm.recordings.recording import RecordingSource
-
-COLUMNS = (
-    *("source", "path", "station", "date", "time", "offset_s", "incident", "cause", "cause_probability"),
-    *("type", "category", "phases", "channels", "system"),
-    *("magnitude", "unit", "volts", "duration_s", "cycles", "sag_type", "class", "probability", "runner_up"),
-    *("runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency"),
-    *("sampling_rate", "caveats"),
-)
-"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +32,7 @@ class EventResult:
     ----------
     event : Event
         By the rules.
-    rule : str
+    rule_label : str
         Its class by the rules.
     probabilities : mapping of str to float
         Of the classes, the most probable first; empty if the event was left to the rules.
@@ -57,7 +47,7 @@ class EventResult:
     """
 
     event: Event
-    rule: str
+    rule_label: str
     probabilities: Mapping[str, float]
     agreement: str
     window: tuple[float, float]
@@ -70,11 +60,9 @@ class EventResult:
         event = Event.of(plain)
         if not isfinite(event.start):
             raise PqswarmError("not an event: its start is not a finite number of seconds.")
-        own = _validate_fields(_event_result_model(), plain, "the analysis on an event")
-        ordered = dict(sorted(own["probabilities"].items(), key=lambda item: -item[1]))
-        return cls(
-            event, own["rule_class"], ordered, own["agreement"], own["window"], own["reference_source"], own["known"]
-        )
+        fields = _validate_fields(_event_result_model(), plain, "the analysis on an event")
+        fields["probabilities"] = dict(sorted(fields["probabilities"].items(), key=lambda item: -item[1]))
+        return cls(event, **fields)
 
     def __eq__(self, other: object) -> bool:
         """Whether all values are equal; NaN equals NaN."""
@@ -99,6 +87,10 @@ class EventResult:
         items = list(self.probabilities.items())
         return items[1] if len(items) > 1 else ("", 0.0)
 
+    def clock(self, start: datetime | None) -> str:
+        """Return the time of day to the millisecond, given that of the first sample, or ``"+0.275 s"`` after it."""
+        return clock_text(self.event.at(start)) or f"+{self.event.start:.3f} s"
+
     def text(self) -> str:
         """Return the event and the class by the model in one line."""
         if not self.probabilities:
@@ -110,10 +102,10 @@ class EventResult:
         """Return everything as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
         return {
             **self.event.as_dict(),
-            "class": self.label or None,
+            "label": self.label or None,
             "probability": self.probability if self.label and self.known else None,
             "probabilities": dict(self.probabilities),
-            "rule_class": self.rule,
+            "rule_label": self.rule_label,
             "agreement": self.agreement,
             "window": list(self.window),
             "reference_source": self.reference_source,
@@ -215,12 +207,12 @@ class Analysis:
         >>> Analysis.of(analysis.as_dict()) == analysis
         True
         """
-        own = _validate_fields(_analysis_model(), plain, "an analysis")
-        events = tuple(map(EventResult.of, own.pop("events")))
-        thresholds = Thresholds.of(own.pop("thresholds"))
-        incidents = [Incident.of(one, len(events)) for one in own.pop("incidents")]
-        ordered = tuple(sorted(incidents, key=order_in_time))
-        return cls(**own, events=events, thresholds=thresholds, incidents=ordered)
+        fields = _validate_fields(_analysis_model(), plain, "an analysis")
+        fields["events"] = tuple(map(EventResult.of, fields["events"]))
+        fields["thresholds"] = Thresholds.of(fields["thresholds"])
+        incidents = [Incident.of(incident, len(fields["events"])) for incident in fields["incidents"]]
+        fields["incidents"] = tuple(sorted(incidents, key=order_in_time))
+        return cls(**fields)
 
     @property
     def main(self) -> EventResult | None:
@@ -239,16 +231,19 @@ class Analysis:
 
     @cached_property
     def _incident_of(self) -> dict[int, Incident]:
-        return {position: one for one in self.incidents for position in one.events}
+        return {position: incident for incident in self.incidents for position in incident.events}
 
     def only(self, positions: Sequence[int]) -> "Analysis":
         """Return the analysis on the events at some positions of :attr:`events`."""
         places = {old: new for new, old in enumerate(positions)}
-        incidents = (replace(one, events=tuple(places[i] for i in one.events if i in places)) for one in self.incidents)
+        incidents = [
+            replace(incident, events=tuple(places[i] for i in incident.events if i in places))
+            for incident in self.incidents
+        ]
         return replace(
             self,
             events=tuple(self.events[i] for i in positions),
-            incidents=tuple(one for one in incidents if one.events),
+            incidents=tuple(incident for incident in incidents if incident.events),
         )
 
     @property
@@ -267,26 +262,51 @@ class Analysis:
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")
         references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
+        lines = [f"{result.clock(self.start)}  {result.text()}" for result in self.events]
         return "\n".join(
             [
                 ", ".join(filter(None, heading)),
-                *incident_lines(self, [f"{row_clock(one, self.start)}  {one.text()}" for one in self.events]),
+                *self.incident_lines(lines),
                 f"  1 pu: {references}; {self.frequency:.2f} Hz",
                 *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
             ]
         )
 
+    def incident_lines(self, lines: Sequence[str]) -> list[str]:
+        """Return a line for each incident with a cause and, below it, those of its events; or why there is none."""
+        if not self.events:
+            return [f"  {self.no_event_reason}"]
+        if not self.incidents:
+            return [f"  {line}" for line in lines]
+        listed = []
+        for incident in self.incidents:
+            if incident.stages:
+                listed.append(f"  {self.events[min(incident.events)].clock(self.start)}  {incident.text()}")
+            listed += [f"{'    ' if incident.stages else '  '}{lines[i]}" for i in sorted(incident.events)]
+        return listed
+
     def rows(self) -> list[dict[str, Any]]:
-        """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
-        return [event_row(self, position) for position in range(len(self.events))]
+        """Return one plain dict for each event, with the keys of :data:`pqswarm.identify.COLUMNS`."""
+        head = {**vars(self), "start": None if self.start is None else self.start.isoformat()}
+        incidents = {
+            position: {
+                "number": number,
+                "title": incident.title,
+                "probability": incident.probability,
+                "is_main": incident.events[0] == position,
+            }
+            for number, incident in enumerate(self.incidents, 1)
+            for position in incident.events
+        }
+        return [event_row(head, result.as_dict(), incidents.get(i)) for i, result in enumerate(self.events)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse.
 
-        Of the incidents the main one is the first.
+        Of the incidents the main one is the first; they name their events by position.
         """
-        events, main = [one.as_dict() for one in self.events], self.main_incident
-        ordered = sorted(self.incidents, key=lambda one: one is not main)
+        main = self.main_incident
+        ordered = sorted(self.incidents, key=lambda incident: incident is not main)
         return {
             "source": self.source,
             "path": self.path,
@@ -297,34 +317,14 @@ class Analysis:
             "nominal_frequency": self.nominal_frequency,
             "n_samples": self.n_samples,
             "thresholds": asdict(self.thresholds),
-            "incidents": [one.as_dict(events) for one in ordered],
-            "events": events,
+            "incidents": [incident.as_dict() for incident in ordered],
+            "events": [result.as_dict() for result in self.events],
             "references": [vars(one) for one in self.references],
             "channels": [vars(one) for one in self.channels],
             "no_event_reason": self.no_event_reason,
             "caveats": list(self.caveats),
             "notes": list(self.notes),
         }
-
-    def plot(self, recording: "RecordingSource", event: EventResult | None = None) -> "Figure":
-        """Draw an event: waveforms, Urms(1/2) and currents over one time axis, with all events marked.
-
-        Parameters
-        ----------
-        recording : Recording or RecordingSource
-            The one that was analysed; only the part shown is read.
-        event : EventResult, optional
-            One of :attr:`events`; by default the worst.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A panel of waveforms of the system of the event, one of Urms(1/2), and one of the three currents that vary
-            most, if there are any. Time is from the start of the event.
-        """
-        from pqswarm.identify.show.figures import plot_analysis
-
-        return plot_analysis(recording, self, event)
 
 
 def _validate_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
@@ -344,7 +344,7 @@ def _event_result_model() -> "type[BaseModel]":
     from pydantic import BaseModel, Field, FiniteFloat
 
     class EventFields(BaseModel):
-        rule_class: str
+        rule_label: str
         probabilities: dict[str, Annotated[float, Field(ge=0, le=1)]]
         agreement: str
         window: tuple[FiniteFloat, FiniteFloat]

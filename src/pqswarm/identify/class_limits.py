@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pqswarm.events.classes import class_type, visible_classes
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.show.curves import RMS
+from pqswarm.identify.tolerance import RMS
 
 
 def measured_classes(
@@ -75,6 +75,6 @@ def possible_labels(
         return ()
     first, last = event.window
     cycles = (last - first) * analysis.frequency
-    event_type, rule = event.event.type, event.rule
+    event_type, rule = event.event.type, event.rule_label
     offered = allowed_classes(class_names, event_type, rule, analysis.sampling_rate, analysis.frequency, cycles)
     return tuple(name for name in class_names if name in offered)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pqswarm.identify.show.curves import RMS
+from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import ChannelResult
 
 # Fitted on 4320 events of another generator than the training events' (research/reliability.py), in the units of the

@@ -100,7 +100,7 @@ class Event:
         As defined by the standard [s]; for sags, swells and interruptions by the polyphase rules of IEC 61000-4-30.
     nominal_frequency : float
         Nominal frequency, which defines a cycle [Hz].
-    reference : float
+    reference_volts : float
         Voltage of 1 pu on the worst channel [V].
     sentence : str
         Description in one sentence.
@@ -125,7 +125,7 @@ class Event:
     end: float
     duration: float
     nominal_frequency: float
-    reference: float
+    reference_volts: float
     sentence: str
     sag_type: str = ""
     cut_start: bool = False
@@ -173,7 +173,7 @@ class Event:
     def volts(self) -> float:
         """The magnitude in volts: RMS, or the peak of a transient; NaN if the magnitude is in percent [V]."""
         peak = 2**0.5 if self.type == "transient" else 1.0
-        return self.magnitude * self.reference * peak if self.unit == "pu" else float("nan")
+        return self.magnitude * self.reference_volts * peak if self.unit == "pu" else float("nan")
 
     @property
     def cycles(self) -> float:
@@ -206,7 +206,8 @@ class Event:
             "duration": _without_nan(self.duration),
             "cycles": _without_nan(self.cycles),
             "nominal_frequency": self.nominal_frequency,
-            "reference": _without_nan(self.reference),
+            "volts": _without_nan(self.volts),
+            "reference_volts": _without_nan(self.reference_volts),
             "sag_type": self.sag_type,
             "cut_start": self.cut_start,
             "cut_end": self.cut_end,

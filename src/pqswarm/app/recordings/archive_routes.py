@@ -7,12 +7,11 @@ from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED, ID
-from pqswarm.identify import EventResult, Selection, possible_labels
+from pqswarm.identify import EventFilter, EventResult, possible_labels
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
 from pqswarm.identify.archive.queries import ORDERS
-from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.archive.records import NOT_AN_EVENT
-from pqswarm.identify.show.curves import ITIC, SEMI, Curve
+from pqswarm.identify.tolerance import ITIC, SEMI, Curve
 
 _MAX_PAGE = 500
 """Maximum number of rows of a page."""
@@ -26,17 +25,17 @@ class ArchiveHandler(RecordingHandler):
         """The visitor in the archive."""
         return upload_folder_name(self.visitor)
 
-    def selection(self) -> Selection:
+    def event_filter(self) -> EventFilter:
         """Return the events that the query selects."""
         name, stations = self.get_query_argument("recording", ""), self.get_query_arguments("station")
         if not all(one.isdigit() and len(one) < 10 for one in stations):
             raise HTTPRefusal("station must be the ID of a station.", 400)
-        return Selection(
+        return EventFilter(
             start=self.get_query_argument("from", ""),
             end=self.get_query_argument("to", ""),
             stations=tuple(map(int, stations)),
             types=tuple(self.get_query_arguments("type")),
-            classes=tuple(self.get_query_arguments("class")),
+            labels=tuple(self.get_query_arguments("label")),
             causes=tuple(self.get_query_arguments("cause")),
             severity=self.number("severity", 0.0),
             text=self.get_query_argument("text", "")[:200],
@@ -70,7 +69,7 @@ class EventPage(ArchiveHandler):
         section = self.section
 
         def find() -> dict[str, Any]:
-            page = section.queries.page(self.selection(), order, after, limit)
+            page = section.queries.page(self.event_filter(), order, after, limit)
             return page | {"rows": section.named(page["rows"])}
 
         self.send_json(await self.work(find))
@@ -98,7 +97,7 @@ class Counts(ArchiveHandler):
         """Send the counts."""
         queries = self.section.queries
         key = {"months": "months", "hours": "hours", "sarfi": "rows"}.get(what)
-        found = await self.work(lambda: getattr(queries, what)(self.selection()))
+        found = await self.work(lambda: getattr(queries, what)(self.event_filter()))
         self.send_json({key: found} if key else found | {"curves": [_curve("itic", ITIC), _curve("semi", SEMI)]})
 
 
@@ -131,10 +130,8 @@ class EventTable(ArchiveHandler):
         section = self.section
 
         def make() -> str:
-            numbers = section.queries.numbers(self.selection())
-            rows = (
-                row for part in numbers for row in section.named(list(EventReader(section.archive).rows(part).values()))
-            )
+            numbers = section.queries.numbers(self.event_filter())
+            rows = (row for part in numbers for row in section.named(list(section.archive.events.rows(part).values())))
             return csv_table(rows, separator, decimal)
 
         await self.send_text(make, "text/csv", "events.csv")
@@ -187,7 +184,7 @@ class AnalyzeAgain(ArchiveHandler):
         if name is None:
             return archive.ask_again_for(station)
         contents = [self.analyzed(name)["content"]]
-        archive.ask_again(contents)
+        archive.files.ask_again(contents)
         return contents
 
 

@@ -156,7 +156,7 @@ class RecordingFiles:
             parts = [one for one in beside if one.suffix.casefold() == ".cfg"] if suffix in COMPANIONS else [path]
             data = {one.name: one for one in beside if one.suffix.casefold() == ".dat"}
             new = [candidate_of(home, one, data) for one in parts]
-            known = {one: file for one in parts if (file := self.archive.file(one)) is not None}
+            known = {one: file for one in parts if (file := self.archive.files.get(one)) is not None}
             found = [self._upload(*one, visitor) for one in self._noted(home, new, owner, known)]
             found = found or [self._without_cfg(path, visitor)]
             files = self._files.setdefault(visitor, {})
@@ -179,7 +179,7 @@ class RecordingFiles:
 
     def find_elsewhere(self, content: str, name: str) -> RecordingFile:
         """Return a file of another folder, where it was analysed, if its content is still the same."""
-        for one in self.archive.files_of([content]).get(content, ()):
+        for one in self.archive.files.by_content([content]).get(content, ()):
             with suppress(OSError, PqswarmError):
                 found = find_candidate(one.path)
                 if not one.owner and found.stamp and _digest(found) == content:
@@ -191,14 +191,14 @@ class RecordingFiles:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
-        for one, known in self._noted(self.folder, scan(self.folder), "", self.archive.files(self.folder)):
+        for one, known in self._noted(self.folder, scan(self.folder), "", self.archive.files.all(self.folder)):
             yield _recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
-        for one in self._noted(home, found, upload_folder_name(visitor), self.archive.files(home)):
+        for one in self._noted(home, found, upload_folder_name(visitor), self.archive.files.all(home)):
             yield self._upload(*one, visitor)
         paths = (one.parts[0] for one in found if one.parts[0].suffix.casefold() == ".cfg")
         stems = {(one.parent, one.stem.casefold()) for one in paths}
@@ -235,7 +235,7 @@ class RecordingFiles:
                 yield one, before if is_known else None
                 continue
             if not owner and is_ours(one.parts[0]):
-                self.archive.set_aside(one.parts[0], one.stamp, "ours", "a table written by pqswarm.")
+                self.archive.files.set_aside(one.parts[0], one.stamp, "ours", "a table written by pqswarm.")
                 continue
             try:
                 with opening_only_inside(home):
@@ -245,11 +245,11 @@ class RecordingFiles:
                 continue
             new.append(seen)
             if len(new) >= _BATCH:
-                self.archive.register(new)
+                self.archive.files.register(new)
                 new = []
             yield one, seen
         if new:
-            self.archive.register(new)
+            self.archive.files.register(new)
 
 
 def upload_folder_name(visitor: str) -> str:

@@ -159,7 +159,7 @@ class AnalysisQueue:
                 loop.call_soon_threadsafe(self._publish_progress, file, done / max(total, 1))
 
         progress(0, 1)
-        claim = "done" if file.seen is None else self.archive.claim(file.content)
+        claim = "done" if file.seen is None else self.archive.files.claim(file.content)
         is_wanted = file.id in self._wanted
         if claim == "busy" and not is_wanted:
             self._later[file.id] = monotonic() + _BUSY_INTERVAL
@@ -169,7 +169,7 @@ class AnalysisQueue:
                 with heartbeat(self.archive, [file.content]):
                     found = analyze_file(self.workbench, self.archive, file, progress)
             except BaseException:
-                self.archive.release([file.content])
+                self.archive.files.release([file.content])
                 raise
             for number, analysis in enumerate(found.results):
                 if isinstance(analysis, Analysis) and analysis.characterization is not None:
@@ -178,7 +178,7 @@ class AnalysisQueue:
             reasons = [one.reason for one in found.results if isinstance(one, Failure)]
             is_gone = not all(part.exists() for part in file.parts)
             if found.is_retryable or (reasons and is_gone):
-                self.archive.release([file.content])
+                self.archive.files.release([file.content])
                 self.failed[file.id, file.stamp] = reasons[0]
                 return  # the same content may come again
             if claim == "mine" and file.seen is not None:

@@ -4,16 +4,16 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote
 
-from pqswarm._base.text import file_text
+from pqswarm._base.text import file_text, json_text
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, remove_uploaded_file
 from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
 from pqswarm.app.recordings.queue import analyze_file
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
-from pqswarm.identify import Analysis, possible_labels
-from pqswarm.identify.show.lines import json_text
+from pqswarm.identify import Analysis, EventResult, possible_labels
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
 
@@ -166,19 +166,28 @@ class RecordingAnalysis(RecordingHandler):
             lists = ("events", "incidents", "references", "channels", "caveats", "notes")
             empty: dict[str, list[str]] = {name: [] for name in lists}
             return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
-        rows = section.rows(place)
         events = [
-            one.as_dict()
-            | {"possible": possible_labels(analysis, one)}
-            | {"index": row["event"], "row": row, "correction": row["correction"], "title": event_sentence(one)}
-            for one, row in zip(analysis.events, rows, strict=False)  # the file may just have been analysed again
+            row | _event_details(analysis, result)
+            for result, row in zip(analysis.events, section.rows(place), strict=False)  # it may be analysed again now
         ]
         known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
         names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
         names.append("no_event_reason")
         more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in analysis.incidents]}
-        more |= {"again": found["again"], "analysed": found["analysed"]}
+        more |= {"again": found["again"], "analyzed_at": found["analyzed_at"]}
         return json_text(state | {name: known[name] for name in names} | more)
+
+
+def _event_details(analysis: Analysis, result: EventResult) -> dict[str, Any]:
+    """What the page of a recording shows of an event, in addition to its row."""
+    record = result.as_dict()
+    return {
+        "parts": record["parts"],
+        "also": record["also"],
+        "probabilities": record["probabilities"],
+        "possible": possible_labels(analysis, result),
+        "title": event_sentence(result),
+    }
 
 
 class Cursor(RecordingHandler):

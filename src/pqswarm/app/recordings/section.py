@@ -26,7 +26,7 @@ from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
-from pqswarm.identify.show.curves import COLORS
+from pqswarm.identify.show.colors import COLORS
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""
@@ -57,7 +57,7 @@ class RecordingsSection:
         clean_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
         self.stored = StoredUploads(self.files.uploads)
-        for one in self.archive.files(self.files.uploads).values():
+        for one in self.archive.files.all(self.files.uploads).values():
             if not one.path.exists():
                 self.archive.remove_owned(one.owner, one.content)
         Thread(target=self._load, name="load", daemon=True).start()  # a million events take a second
@@ -169,7 +169,7 @@ class RecordingsSection:
     def rows(self, place: RecordingInFile) -> list[dict[str, Any]]:
         """Return the rows of the events of a recording."""
         found = self.analysis(place)
-        return [] if found is None else self.named(self.queries.rows_of(found["number"]))
+        return [] if found is None else self.named(self.archive.events.of_recording(found["number"]))
 
     def summary(self, visitor: str) -> dict[str, Any]:
         """Return the state of the section, what can be selected, and the newest recordings."""
@@ -189,11 +189,11 @@ class RecordingsSection:
             "archive": file_text(self.workbench.archive.name),
             "waiting": len(waiting),
             "revision": self.queries.table().revision,
-            "analysing": self.queue.is_busy,
+            "analyzing": self.queue.is_busy,
             "note": "",
             "max_bytes": self.workbench.max_bytes,
             "types": {
-                event_type: {"title": title, "colour": COLORS[event_type]} for event_type, title in EVENT_TYPES.items()
+                event_type: {"title": title, "color": COLORS[event_type]} for event_type, title in EVENT_TYPES.items()
             },
             "classes": {name: in_words(name) for name in TRAINING_CLASSES},
             "causes": list(KNOWN_CAUSES),

@@ -115,7 +115,7 @@ def heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
     def beat() -> None:
         while not end.wait(LEASE / 4):
             try:
-                archive.renew(list(contents))
+                archive.files.renew(list(contents))
             except PqswarmError:  # the result will tell
                 continue
         archive.database.close()
@@ -145,9 +145,9 @@ def analyze_into(
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
         found = Analyzed((failure_of(error, file.path, ""),), (None,), "")
     except BaseException:
-        archive.release([file.content])
+        archive.files.release([file.content])
         raise
     if found.is_retryable or not is_current():
-        archive.release([file.content])
+        archive.files.release([file.content])
         return found, None
     return found, archive.finish(file, found.results, analyzer=found.analyzer, n_channels=found.n_channels)

@@ -1,49 +1,51 @@
-"""An archive with what people say about it: corrections, causes, notes, and the sites of stations."""
+"""An archive: recordings with their analyses, and what people say about them.
+
+Corrections, causes, notes, and the sites of stations are kept beside the analyses, and outlive them.
+"""
 
 import json
 import re
+import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from math import inf
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive import records
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
-from pqswarm.identify.archive.database import reading
-from pqswarm.identify.archive.reader import recording_id
-from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
-from pqswarm.identify.archive.store import ArchiveStore
-from pqswarm.identify.folder.batch import check_site
+from pqswarm.identify.archive.database import ArchiveDatabase, reading
+from pqswarm.identify.archive.deliveries import Deliveries
+from pqswarm.identify.archive.events import ArchivedEvents
+from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
+from pqswarm.identify.archive.records import NOT_AN_EVENT, from_microseconds, recording_id
+from pqswarm.identify.folder.batch import Failure, check_site
 from pqswarm.identify.training.corrections import Correction
 from pqswarm.measure.incidents.record import CAUSES
 from pqswarm.recordings import Site
 
-KNOWN_CAUSES = (
-    *(one for one in CAUSES if one != "unknown"),
-    "lightning",
-    "ripple control",
-    "animal",
-    "tree",
-    "unknown",
-)
+KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")
 """Causes to choose from; any other text is allowed, too."""
 _LONGEST = {"author": 200, "note": 2000, "cause": 100, "site": 100_000}
 """Maximum number of characters."""
 _SELECT = """
-SELECT recordings.id, content, position, source, recordings.name, owner, stations.name, recordings.start, seconds,
-n_channels, n_events, recordings.reason, contents.state, analyser, contents.at
+SELECT recordings.id AS number, content, position, source, recordings.name, owner, stations.name AS station,
+recordings.start, seconds, n_channels, n_events, recordings.reason, contents.state, analyzer, contents.at AS analyzed_at
 FROM recordings JOIN stations ON stations.id = station JOIN contents ON digest = content"""
 
 
-class Archive(ArchiveStore):
+class Archive:
     """Recordings, events, corrections and notes of many meters in one SQLite file.
 
-    Any number of processes may use it at once.
+    Any number of processes may use it at once. `files` are the files it knows and who analyses them, `events` reads
+    events by their numbers, and `deliveries` is what receivers have got.
 
     Parameters
     ----------
@@ -60,6 +62,175 @@ class Archive(ArchiveStore):
     {'files': 0, 'recordings': 0, 'events': 0, 'waiting': 0, 'failed': 0}
     """
 
+    def __init__(self, folder: str | Path, *, read_only: bool = False) -> None:
+        self.database = ArchiveDatabase(folder, read_only=read_only)
+        self.folder = self.database.folder
+        self.files = ArchiveFiles(self.database)
+        self.events = ArchivedEvents(self.database)
+        self.deliveries = Deliveries(self.database, self.events)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    @reading
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of files, recordings and events, and of contents that wait or failed."""
+        return self.database.named_rows(
+            "SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM recordings) AS recordings,"
+            " (SELECT coalesce(sum(n_events), 0) FROM recordings) AS events,"
+            " (SELECT count(*) FROM contents WHERE state = 'waiting') AS waiting,"
+            " (SELECT count(*) FROM contents WHERE state = 'failed') AS failed"
+        )[0]
+
+    @reading
+    def revision(self) -> int:
+        """Return a number that grows whenever a recording or correction is written."""
+        return int(self.database.rows("SELECT last FROM revisions")[0][0])
+
+    # Analyses
+
+    def finish(
+        self,
+        file: SeenFile,
+        results: Sequence[Analysis | Failure],
+        *,
+        analyzer: str = "",
+        n_channels: Sequence[int | None] = (),
+    ) -> int | None:
+        """Write the analysis of a content in one transaction; return the number of events that are new or changed.
+
+        None if another process has finished it meanwhile: then nothing is written.
+        """
+        failures = [result for result in results if isinstance(result, Failure)]
+        reasons = " ".join(str(failure) if failure.place else failure.reason for failure in failures)
+        with self.database.transaction() as database:
+            held = database.execute("SELECT worker FROM claims WHERE digest = ?", (file.content,)).fetchone()
+            if held is None or held[0] != self.files.worker:
+                return None
+            known = database.execute("SELECT reason, serial FROM contents WHERE digest = ?", (file.content,)).fetchone()
+            grown_from, serial = known or ("", 0)
+            if serial or database.execute("SELECT 1 FROM files WHERE content = ?", (grown_from,)).fetchone():
+                grown_from = ""  # it is no continuation, or a copy of what it was is still there
+            writer = _EventWriter(database, file.content, int(serial), self._events_before(grown_from or file.content))
+            for old in filter(None, (file.content, grown_from)):
+                self._remove_content(database, old)
+            for table in ("corrections", "notes") if grown_from else ():
+                database.execute(f"UPDATE {table} SET content = ? WHERE content = ?", (file.content, grown_from))
+            counts = [*n_channels, *[None] * len(results)]
+            for position, result in enumerate(results):
+                self._write_recording(database, writer, file, position, result, counts[position])
+            values = {
+                "digest": file.content,
+                "state": "failed" if results and len(failures) == len(results) else "done",
+                "reason": file_text(reasons),
+                "analyzer": analyzer,
+                "at": _now(),
+                "serial": max(writer.serial, 1),
+            }
+            records.insert(database, "contents", values)
+            database.execute("DELETE FROM claims WHERE digest = ?", (file.content,))
+        return writer.n_new
+
+    def _events_before(self, content: str) -> list[dict[str, Any]]:
+        """Events of the earlier analysis of a content, or of what it has grown from."""
+        query = (
+            "SELECT events.number, key, refers, recordings.position AS place, event_records.record FROM recordings "
+            "JOIN events ON recording = recordings.id JOIN event_records USING (number) WHERE content = ?"
+        )
+        return [row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content)]
+
+    def _write_recording(
+        self,
+        database: sqlite3.Connection,
+        writer: "_EventWriter",
+        file: SeenFile,
+        position: int,
+        result: Analysis | Failure,
+        n_channels: int | None,
+    ) -> None:
+        """Write a recording with its incidents and events."""
+        analysis = result if isinstance(result, Analysis) else None
+        values = {
+            "content": file.content,
+            "position": position,
+            "source": file_text(result.source),
+            "name": file_text(file.path),
+            "owner": file.owner,
+            "station": self._find_station(database, "" if analysis is None else analysis.station),
+            "start": None if analysis is None else records.to_microseconds(analysis.start),
+            "seconds": None if analysis is None else analysis.duration,
+            "n_channels": n_channels,
+            "n_events": 0 if analysis is None else len(analysis.events),
+            "reason": file_text(result.reason) if isinstance(result, Failure) else "",
+            "revision": self.database.next_revision(),
+        }
+        recording = records.insert(database, "recordings", values)
+        head = "" if analysis is None else records.head_record(analysis)
+        records.insert(database, "recording_records", {"recording": recording, "record": head})
+        if analysis is None:
+            return
+        for number, incident in enumerate(analysis.incidents):
+            place = {"recording": recording, "position": number}
+            records.insert(database, "incidents", place | records.incident_values(incident))
+        writer.write(recording, position, analysis, self.events.corrections_of(file.content, position))
+
+    def _find_station(self, database: sqlite3.Connection, name: str) -> int:
+        """Return the ID of a station, which may be new."""
+        name = file_text(name)
+        database.execute("INSERT OR IGNORE INTO stations VALUES (NULL, ?, '', '', '')", (name,))
+        return int(database.execute("SELECT id FROM stations WHERE name = ?", (name,)).fetchone()[0])
+
+    def _remove_content(self, database: sqlite3.Connection, content: str) -> None:
+        """Remove the analysis of a content."""
+        ours = "SELECT id FROM recordings WHERE content = ?"
+        numbers = f"SELECT number FROM events WHERE recording IN ({ours})"
+        database.execute(f"DELETE FROM event_records WHERE number IN ({numbers})", (content,))
+        for table in ("events", "incidents", "recording_records"):
+            database.execute(f"DELETE FROM {table} WHERE recording IN ({ours})", (content,))
+        database.execute("DELETE FROM recordings WHERE content = ?", (content,))
+        database.execute("DELETE FROM contents WHERE digest = ?", (content,))
+
+    def remove_owned(self, owner: str, content: str | None = None) -> None:
+        """Remove the uploads of a visitor, or one of them, with their analyses, corrections and notes."""
+        with self.database.transaction() as database:
+            query = "SELECT DISTINCT content FROM files WHERE owner = ? AND owner != '' AND ? IN (content, '')"
+            for (owned,) in database.execute(query, (owner, content or "")).fetchall():
+                self._remove_content(database, owned)
+                for table in ("files", "corrections", "notes"):
+                    database.execute(f"DELETE FROM {table} WHERE content = ?", (owned,))
+            self.database.next_revision()
+
+    @reading
+    def analysis(self, recording: int) -> Analysis | None:
+        """Return the analysis of a recording; None if it failed."""
+        query = "SELECT record, name FROM recordings JOIN recording_records ON recording = id WHERE id = ?"
+        ((head, name),) = self.database.rows(query, recording)
+        if not head:
+            return None
+        query = "SELECT record FROM events JOIN event_records USING (number) WHERE recording = ? ORDER BY position"
+        events = [record for (record,) in self.database.rows(query, recording)]
+        query = "SELECT record FROM incidents WHERE recording = ? ORDER BY position"
+        incidents = [record for (record,) in self.database.rows(query, recording)]
+        return records.read_analysis(head, events, incidents, name)
+
+    @reading
+    def results(self, content: str, path: str = "") -> list[Analysis | Failure]:
+        """Return the stored results of a content: an analysis or failure per recording; `path` replaces its own."""
+        query = "SELECT id, name, source, reason FROM recordings WHERE content = ? ORDER BY position"
+        results: list[Analysis | Failure] = []
+        for recording, name, source, reason in self.database.rows(query, content):
+            analysis = self.analysis(recording)
+            failure = Failure(path or name, source, reason)
+            results.append(failure if analysis is None else replace(analysis, path=path or name))
+        return results
+
     # Recordings
 
     @reading
@@ -68,7 +239,7 @@ class Archive(ArchiveStore):
         start, _, place = name.partition("-")
         query = f"{_SELECT} WHERE content >= ? AND content < ? AND position = ? AND owner IN ('', ?)"
         position = int(place) - 1 if place.isdigit() else 0
-        rows = self.database.rows(query, start, f"{start}g", position, owner)
+        rows = self.database.named_rows(query, start, f"{start}g", position, owner)
         return _recording(rows[0]) if len(rows) == 1 else None
 
     @reading
@@ -76,7 +247,8 @@ class Archive(ArchiveStore):
         self, *, owner: str = "", after: str = "", limit: int = 100, state: str = "", station: int = 0, text: str = ""
     ) -> dict[str, Any]:
         """Return a page of recordings, the newest first, and the key of the next page."""
-        where, values = ["owner IN ('', ?)"], list[Any]([owner])
+        where = ["owner IN ('', ?)"]
+        values: list[Any] = [owner]
         if state in ("failed", "done"):
             where.append("recordings.reason != ''" if state == "failed" else "recordings.reason = ''")
         if station:
@@ -97,15 +269,10 @@ class Archive(ArchiveStore):
             where.append(below if start else "recordings.start IS NULL AND recordings.id < ?")
             values += [int(start), int(number)] if start else [int(number)]
         query = f"{_SELECT} WHERE {' AND '.join(where)} ORDER BY recordings.start DESC, recordings.id DESC LIMIT ?"
-        rows = self.database.rows(query, *values, limit + 1)
+        rows = self.database.named_rows(query, *values, limit + 1)
         last = rows[limit - 1] if len(rows) > limit else None
-        following = "" if last is None else f"{'' if last[7] is None else last[7]}.{last[0]}"
+        following = "" if last is None else f"{'' if last['start'] is None else last['start']}.{last['number']}"
         return {"total": int(total), "next": following, "recordings": [_recording(row) for row in rows[:limit]]}
-
-    @reading
-    def analysis(self, recording: int) -> Analysis | None:
-        """Return the analysis on a recording; None if it failed."""
-        return self.read_analysis(self.database.connection, recording)
 
     # Corrections
 
@@ -136,72 +303,89 @@ class Archive(ArchiveStore):
         if what == "cause" and (len(label) > _LONGEST["cause"] or not label.isprintable()):
             raise PqswarmError(f"a cause is a line of at most {_LONGEST['cause']} characters.")
         with self.database.transaction() as database:
-            found = database.execute(
+            event = database.execute(
                 "SELECT event_records.record, content, recordings.position FROM events "
                 "JOIN event_records USING (number) JOIN recordings ON recordings.id = recording "
                 "WHERE recording = ? AND events.position = ?",
                 (recording, position),
             ).fetchone()
-            if found is None:
+            if event is None:
                 raise PqswarmError("there is no such event.")
-            record, content, place = found
+            record, content, place = event
+            values = {
+                "content": content,
+                "position": place,
+                "what": what,
+                "label": label,
+                "author": by.strip(),
+                "at": _now(),
+                "note": note.strip(),
+                "record": record,
+            }
+            records.insert(database, "corrections", values)
+            analysis = self.analysis(recording)
+            if analysis is not None:
+                corrections = self.events.corrections_of(content, place)
+                rows = records.event_values(analysis, records.event_records(analysis), corrections)
+                database.executemany(
+                    "UPDATE events SET label = :label, cause = :cause, hidden = :hidden "
+                    "WHERE recording = :recording AND position = :position",
+                    [row | {"recording": recording} for row in rows],
+                )
             database.execute(
-                "INSERT INTO corrections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (content, place, what, label, by.strip(), _now(), note.strip(), record),
+                "UPDATE recordings SET revision = ? WHERE id = ?", (self.database.next_revision(), recording)
             )
-            analysis = self.read_analysis(database, recording)
-            rows = [] if analysis is None else event_rows(analysis, self.read_corrections(database, content, place))
-            database.executemany(
-                "UPDATE events SET class = ?, cause = ?, hidden = ? WHERE recording = ? AND position = ?",
-                [(row.label, row.cause, int(row.hidden), recording, i) for i, row in enumerate(rows)],
-            )
-            self.pack(database, recording, rows)
 
     @reading
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what the analysis was."""
         query = (
-            "SELECT number, content, position, what, label, author, at, note, "
-            "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections "
+            "SELECT number, content, position, what, label, author AS by, at, note, corrections.record, "
+            "coalesce(recordings.name, '') AS path, coalesce(owner, '') AS owner FROM corrections "
             "LEFT JOIN recordings USING (content, position) "
             "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
         )
-        rows = self.database.rows(query, owner)
-        return [
-            {
-                "number": number,
-                "recording": recording_id(content, position),
-                "path": name,
-                "upload": bool(owned),
-                "what": what,
-                "label": label,
-                "by": by,
-                "at": at,
-                "note": note,
-                **{key: event.get(key) for key in ("type", "start", "channels", "class", "rule_class", "sentence")},
-            }
-            for number, content, position, what, label, by, at, note, record, name, owned in rows
-            for event in [json.loads(record)]
-        ]
+        log = []
+        for row in self.database.named_rows(query, owner):
+            event = json.loads(row["record"])
+            log.append(
+                {
+                    **{key: row[key] for key in ("number", "path", "what", "label", "by", "at", "note")},
+                    "recording": recording_id(row["content"], row["position"]),
+                    "upload": bool(row["owner"]),
+                    "found_label": event["label"],
+                    **{key: event[key] for key in ("type", "start", "channels", "rule_label", "sentence")},
+                }
+            )
+        return log
 
     @reading
     def class_corrections(self) -> list[Correction]:
         """Return the corrected classes in force, to train with; uploads and what is no event are left out."""
         query = (
-            "SELECT content, name, source, label, author, at, note, corrections.record FROM corrections "
+            "SELECT content, name, source, label, author AS by, at, note, corrections.record FROM corrections "
             "JOIN recordings USING (content, position) WHERE what = 'class' AND owner = '' ORDER BY number"
         )
-        rows = self.database.rows(query)
-        files = self.files_of(sorted({row[0] for row in rows}))
+        rows = self.database.named_rows(query)
+        files = self.files.by_content(sorted({row["content"] for row in rows}))
         site_of = cache(ArchiveAnalyzer.of(self, {}).site_of)
-        found: dict[tuple[Any, ...], Correction] = {}
-        for content, name, source, label, by, at, note, record in rows:
-            paths = [one.path for one in files.get(content, ())]
-            path = next((one for one in paths if one.is_file()), paths[0] if paths else name)
-            event, label = EventResult.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
-            one = Correction(str(path), content, source, event, label, by, at, note, site_of(path))
-            found[one.key] = one
-        return [one for _, one in sorted(found.items()) if one.label]
+        corrections: dict[tuple[Any, ...], Correction] = {}
+        for row in rows:
+            paths = [file.path for file in files.get(row["content"], ())] or [Path(row["name"])]
+            path = next((path for path in paths if path.is_file()), paths[0])
+            correction = Correction(
+                path=str(path),
+                digest=row["content"],
+                source=row["source"],
+                found=EventResult.of(json.loads(row["record"])),
+                label="" if row["label"] == NOT_AN_EVENT else row["label"],
+                by=row["by"],
+                at=row["at"],
+                note=row["note"],
+                site=site_of(path),
+            )
+            corrections[correction.key] = correction
+        return [correction for _, correction in sorted(corrections.items()) if correction.label]
 
     # Notes
 
@@ -213,11 +397,11 @@ class Archive(ArchiveStore):
         if stretch and not (len(stretch) == 2 and 0 <= stretch[0] <= stretch[1] < inf):
             raise PqswarmError("a stretch has a start and a later end, in seconds from the first sample.")
         with self.database.transaction() as database:
-            made = database.execute(
+            added = database.execute(
                 "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '', ?, ? FROM recordings WHERE id = ?",
                 (text.strip(), by.strip(), _now(), *(stretch or (None, None)), recording),
             )
-            if not made.rowcount:
+            if not added.rowcount:
                 raise PqswarmError("there is no such recording.")
 
     def remove_note(self, number: int, by: str) -> None:
@@ -230,13 +414,10 @@ class Archive(ArchiveStore):
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
         query = (
-            "SELECT number, text, author, notes.at, notes.start, stop FROM notes "
+            "SELECT number, text, author AS by, notes.at, notes.start, stop AS end FROM notes "
             "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' ORDER BY number"
         )
-        return [
-            dict(zip(("number", "text", "by", "at", "start", "end"), row, strict=True))
-            for row in self.database.rows(query, recording)
-        ]
+        return self.database.named_rows(query, recording)
 
     def _check_author(self, by: str, note: str) -> None:
         if not by.strip() or len(by) > _LONGEST["author"] or not by.isprintable():
@@ -250,14 +431,16 @@ class Archive(ArchiveStore):
     def stations(self) -> list[dict[str, Any]]:
         """Return the stations: ID, name, numbers of recordings and events, site as TOML, and who edited it when."""
         query = (
-            "SELECT id, name, site, author, at, coalesce(n, 0), coalesce(events, 0), first, last FROM stations "
-            "LEFT JOIN (SELECT station, count(*) AS n, sum(n_events) AS events, min(start) AS first, "
-            "max(start) AS last FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
+            "SELECT id, name, site, author AS by, at, coalesce(n, 0) AS n_recordings, "
+            "coalesce(events, 0) AS n_events, first, last FROM stations LEFT JOIN (SELECT station, "
+            "count(*) AS n, sum(n_events) AS events, min(start) AS first, max(start) AS last "
+            "FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
             "ON station = id WHERE n > 0 OR site != '' ORDER BY name"  # not those of uploads, which are private
         )
-        names = ("id", "name", "site", "by", "at", "n_recordings", "n_events", "first", "last")
-        found = [dict(zip(names, row, strict=True)) for row in self.database.rows(query)]
-        return [one | {key: from_microseconds(one[key]) for key in ("first", "last")} for one in found]
+        return [
+            station | {"first": from_microseconds(station["first"]), "last": from_microseconds(station["last"])}
+            for station in self.database.named_rows(query)
+        ]
 
     @reading
     def sites(self) -> dict[str, Site]:
@@ -286,7 +469,7 @@ class Archive(ArchiveStore):
         if text.strip():
             check_site(Site.read(text, f"the site of {file_text(name)}"))
         with self.database.transaction() as database:
-            station = self.find_station(database, name)
+            station = self._find_station(database, name)
             values = (text.strip(), by.strip(), _now(), station)
             database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
 
@@ -296,9 +479,9 @@ class Archive(ArchiveStore):
             "SELECT DISTINCT content FROM recordings JOIN contents ON digest = content WHERE owner = '' "
             "AND ? IN (station, 0) AND state != 'waiting' AND content IN (SELECT content FROM files)"
         )
-        found = [content for (content,) in self.database.rows(query, station or 0)]
-        self.ask_again(found)
-        return found
+        contents = [content for (content,) in self.database.rows(query, station or 0)]
+        self.files.ask_again(contents)
+        return contents
 
 
 def _site_text(values: Mapping[str, Any]) -> str:
@@ -311,29 +494,55 @@ def _site_text(values: Mapping[str, Any]) -> str:
         raise PqswarmError(f"not the values of a site: {error}") from None
 
 
-def _recording(row: Sequence[Any]) -> dict[str, Any]:
-    number, content, position, source, name, owner, station, start, seconds, n_channels, n_events, reason = row[:12]
-    state, analyzer, at = row[12:]
+def _recording(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("number", "content", "position", "source", "name", "station", "seconds", "n_channels", "n_events")
     return {
-        "id": recording_id(content, position),
-        "number": number,
-        "content": content,
-        "position": position,
-        "source": source,
-        "name": name,
-        "station": station,
-        "start": from_microseconds(start),
-        "seconds": seconds,
-        "n_channels": n_channels,
-        "n_events": n_events,
-        "upload": bool(owner),
-        "state": "failed" if reason else "analysed",
-        "reason": reason,
-        "again": state == "waiting",
-        "analyser": analyzer,
-        "analysed": at,
+        "id": recording_id(row["content"], row["position"]),
+        **{name: row[name] for name in (*names, "reason", "analyzer", "analyzed_at")},
+        "start": from_microseconds(row["start"]),
+        "upload": bool(row["owner"]),
+        "state": "failed" if row["reason"] else "analyzed",
+        "again": row["state"] == "waiting",
     }
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class _EventWriter:
+    """Writes the events of a content; those that were found before keep their number and key.
+
+    `before` are the events of the last analysis; `serial` counts the keys of the content, and `n_new` the events that
+    are new or have other numbers.
+    """
+
+    def __init__(self, database: sqlite3.Connection, content: str, serial: int, before: list[dict[str, Any]]) -> None:
+        self.database = database
+        self.content = content
+        self.serial = serial
+        self.before = before
+        self.n_new = 0
+
+    def write(self, recording: int, place: int, analysis: Analysis, corrections: Sequence[Mapping[str, Any]]) -> None:
+        """Write the events of the recording at a place of the content."""
+        texts = records.event_records(analysis)
+        before = [old for old in self.before if old["place"] == place]
+        for values, text in zip(records.event_values(analysis, texts, corrections), texts, strict=True):
+            record = json.loads(text)
+            same = next((old for old in before if records.is_same_event(old["record"], record)), None)
+            if same is not None:
+                before.remove(same)
+            number = records.insert(
+                self.database, "events", values | self._identity(same, record) | {"recording": recording}
+            )
+            records.insert(self.database, "event_records", {"number": number, "record": text})
+
+    def _identity(self, same: Mapping[str, Any] | None, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Number, key, and the key of the event that it corrects."""
+        if same is not None and records.has_same_numbers(same["record"], record):
+            return {name: same[name] for name in ("number", "key", "refers")}
+        self.serial += 1
+        self.n_new += 1
+        key = f"{self.content[:24]}-{self.serial}"
+        return {"number": None, "key": key, "refers": "" if same is None else same["refers"] or same["key"]}

@@ -73,7 +73,7 @@ def identify_many(
         pool = None if jobs == 1 and cluster is None else stack.enter_context(worker_pool(jobs, cluster))
         if archive is not None:
             stack.enter_context(heartbeat(archive, claimed))
-            stack.callback(archive.release, claimed)
+            stack.callback(archive.files.release, claimed)
         ahead = 1 if pool is None else _AHEAD * pool.slots
         while True:
             while len(pending) < ahead and (path := next(rest, None)) is not None:
@@ -119,15 +119,15 @@ def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
         return _BacklogFile(path, None, "mine")
     try:
         candidate = find_candidate(path)
-        before = archive.file(Path(os.path.abspath(path)))  # noqa: PTH100
+        before = archive.files.get(Path(os.path.abspath(path)))  # noqa: PTH100
         if before is not None and before.stamp == candidate.stamp != "" and before.content:
             file = SeenFile(before.path, before.stamp, before.content)
         else:
             file = look_at(candidate, before)
-            archive.register([file])
+            archive.files.register([file])
     except (OSError, PqswarmError) as error:
         return _BacklogFile(path, None, "failed", failure=failure_of(error, path, ""))
-    return _BacklogFile(path, file, archive.claim(file.content, again=again))
+    return _BacklogFile(path, file, archive.files.claim(file.content, again=again))
 
 
 def _results(
@@ -138,14 +138,14 @@ def _results(
         return (one.failure,), ""
     while archive is not None and one.file is not None and one.state == "busy":
         time.sleep(_WAIT)
-        one.state = archive.claim(one.file.content)
+        one.state = archive.files.claim(one.file.content)
     if archive is not None and one.file is not None and one.state == "done":
         return tuple(archive.results(one.file.content, file_text(one.path))), "analysed before"
     found = analyze(one.path) if one.future is None else one.future.result()
     if archive is None or one.file is None:
         return found.results, ""
     if found.is_retryable:
-        archive.release([one.file.content])
+        archive.files.release([one.file.content])
         return found.results, ""
     written = archive.finish(one.file, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
     return found.results, "" if written is not None else "analysed by another process"

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import wraps
+from math import inf
 from pathlib import Path
 from threading import local
 from time import monotonic
@@ -18,9 +19,10 @@ from weakref import finalize
 from pqswarm._base.files import file_identity
 from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
+from pqswarm.identify.archive.migration import migrate
 
 FILE_NAME = "archive.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _APPLICATION = 0x70717361
 """Identifies archives among SQLite files."""
 _READ_SECONDS = 60.0
@@ -35,12 +37,11 @@ _Read = TypeVar("_Read", bound=Callable[..., Any])
 
 
 def reading(method: _Read) -> _Read:
-    """Let a method of an archive, or of its queries, explain what a damaged file does to it."""
+    """Let a method of an archive, or of a part of it, explain what a damaged file does to it."""
 
     @wraps(method)
     def read(self: Any, *arguments: Any, **options: Any) -> Any:
-        database = self.database if hasattr(self, "database") else self.archive.database
-        with database.explained():
+        with self.database.explained():
             return method(self, *arguments, **options)
 
     return cast("_Read", read)
@@ -53,7 +54,8 @@ class ArchiveDatabase:
     """
 
     def __init__(self, folder: str | Path, *, read_only: bool = False) -> None:
-        self.folder, self.read_only = Path(folder), read_only
+        self.folder = Path(folder)
+        self.read_only = read_only
         self.path = self.folder / FILE_NAME
         self._local = local()
         self._all: list[sqlite3.Connection] = []
@@ -84,23 +86,23 @@ class ArchiveDatabase:
     @property
     def connection(self) -> sqlite3.Connection:
         """The connection of this thread."""
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
             mode = "rw" if self.read_only or self.path.exists() else "rwc"
             uri = f"file:{quote(os.fsencode(self.path.absolute().as_posix()))}?mode={mode}"
-            found = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
-            self._all.append(found)
-            self._local.connection = found
+            connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
+            self._all.append(connection)
+            self._local.connection = connection
             self._local.deadline = monotonic() + _READ_SECONDS
             here = self._local
-            found.set_progress_handler(lambda: monotonic() > here.deadline, _STEPS)
-            found.execute("PRAGMA trusted_schema = OFF")
+            connection.set_progress_handler(lambda: monotonic() > here.deadline, _STEPS)
+            connection.execute("PRAGMA trusted_schema = OFF")
             if self.read_only:
-                found.execute("PRAGMA query_only = ON")
+                connection.execute("PRAGMA query_only = ON")
             else:
-                found.execute("PRAGMA journal_mode = TRUNCATE")
-                found.execute("PRAGMA synchronous = FULL")
-        return found
+                connection.execute("PRAGMA journal_mode = TRUNCATE")
+                connection.execute("PRAGMA synchronous = FULL")
+        return connection
 
     def _prepare(self) -> None:
         """Create the tables of a new file; refuse one of another format or with anything that is not ours."""
@@ -113,17 +115,34 @@ class ArchiveDatabase:
                     database.execute(f"PRAGMA application_id = {_APPLICATION}")
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             marks = self._marks()
+        if marks == (_APPLICATION, 1) and not self.read_only:
+            with self.transaction() as database:
+                if self._marks()[1] == 1:  # another process may have converted it
+                    self._local.deadline = inf
+                    migrate(database)
+                    database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                    self._check_objects()
+            marks = self._marks()
         name = file_text(self.path)
         if marks[0] != _APPLICATION:
             raise FileFormatError(f"{name} is not an archive of pqswarm and was not changed: use another folder.")
         if marks[1] != SCHEMA_VERSION:
             raise FileFormatError(
-                f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: use the "
-                "pqswarm that made it, or analyse the recordings into another folder."
+                f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: "
+                + (
+                    "pqswarm identify --archive, watch and app convert it, with its corrections."
+                    if marks[1] == 1
+                    else "use the pqswarm that made it, or analyse the recordings into another folder."
+                )
             )
+        self._check_objects()
+
+    def _check_objects(self) -> None:
+        """Refuse a file with anything that is not ours."""
         with closing(sqlite3.connect(":memory:")) as plain:
             plain.executescript(_SCHEMA)
             if _objects(plain) != _objects(self.connection):
+                name = file_text(self.path)
                 raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
 
     def _marks(self) -> tuple[int, int]:
@@ -137,6 +156,28 @@ class ArchiveDatabase:
             connection = self.connection
             self._local.deadline = monotonic() + _READ_SECONDS
             return connection.execute(query, values).fetchall()
+
+    def named_rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        """Return the rows of a query, by the names of the columns."""
+        with self.explained():
+            connection = self.connection
+            self._local.deadline = monotonic() + _READ_SECONDS
+            cursor = connection.execute(query, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def columns(self, query: str, *values: Any, size: int = 50_000) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the columns of a query, some rows at a time."""
+        connection = self.connection
+        self._local.deadline = monotonic() + _READ_SECONDS
+        cursor = connection.execute(query, values)
+        while rows := cursor.fetchmany(size):
+            yield list(zip(*rows, strict=True))
+
+    def next_revision(self) -> int:
+        """Count a change, in a transaction."""
+        self.connection.execute("UPDATE revisions SET last = last + 1")
+        return int(self.connection.execute("SELECT last FROM revisions").fetchone()[0])
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -190,11 +231,11 @@ class ArchiveDatabase:
 
     def close(self) -> None:
         """Close the connection of this thread; others may be in use, and are closed when the archive is collected."""
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is not None:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
             self._local.connection = None
-            self._all.remove(found)
-            found.close()
+            self._all.remove(connection)
+            connection.close()
 
 
 def _close_all(connections: list[sqlite3.Connection]) -> None:
@@ -204,5 +245,5 @@ def _close_all(connections: list[sqlite3.Connection]) -> None:
 
 def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
     """Type, name and definition of all tables and indexes."""
-    found = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name != 'sqlite_stat1'")
-    return {(kind, name, " ".join(str(text).split())) for kind, name, text in found}
+    query = "SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name != 'sqlite_stat1'"
+    return {(object_type, name, " ".join(str(sql).split())) for object_type, name, sql in connection.execute(query)}

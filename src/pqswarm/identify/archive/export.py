@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import COLUMNS
-from pqswarm.identify.archive.reader import EventReader
+from pqswarm.identify.rows import COLUMNS
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive
@@ -70,7 +69,7 @@ def export_archive(archive: "Archive", path: Path, separator: str = ",", decimal
 
     def counted() -> Iterator[dict[str, Any]]:
         nonlocal count
-        for row in EventReader(archive).all():
+        for row in archive.events.all():
             count += 1
             yield row
 
@@ -155,14 +154,14 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
             archive.analysis(number)
         except PqswarmError as error:
             yield True, f"recording {number}: {error}"
-    missing = [one for one in archive.files().values() if one.content and not one.path.exists()]
-    elsewhere = archive.files_of(sorted({one.content for one in missing}))
+    missing = [one for one in archive.files.all().values() if one.content and not one.path.exists()]
+    elsewhere = archive.files.by_content(sorted({one.content for one in missing}))
     for one in missing:
         if not any(other.path.exists() for other in elsewhere.get(one.content, ())):
             yield False, f"{one.name}: the file is not there; its events are kept."
     for name, reason in rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
         yield False, f"{name}: {reason}"
-    for receiver, key, reason in archive.refused():
+    for receiver, key, reason in archive.deliveries.refused():
         yield False, f"{receiver}: event {key} was set aside: {reason}."
-    if waiting := len(archive.waiting()):
+    if waiting := len(archive.files.waiting()):
         yield False, f"{count_text(waiting, 'file')} wait to be analysed."

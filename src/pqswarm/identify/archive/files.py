@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
@@ -52,56 +52,33 @@ class KnownFile:
 class ArchiveFiles:
     """The files that an archive knows, and who analyses them."""
 
-    def __init__(self, folder: str | Path, *, read_only: bool = False) -> None:
-        self.database = ArchiveDatabase(folder, read_only=read_only)
-        self.folder = self.database.folder
+    def __init__(self, database: ArchiveDatabase) -> None:
+        self.database = database
         self.worker = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
         """Name of this process in claims."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
-
-    @reading
-    def counts(self) -> dict[str, int]:
-        """Return the numbers of files, recordings and events, and of contents that wait or failed."""
-        rows = self.database.rows(
-            "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM recordings),"
-            " (SELECT coalesce(sum(n_events), 0) FROM recordings),"
-            " (SELECT count(*) FROM contents WHERE state = 'waiting'),"
-            " (SELECT count(*) FROM contents WHERE state = 'failed')"
-        )
-        return dict(zip(("files", "recordings", "events", "waiting", "failed"), rows[0], strict=True))
-
-    @reading
-    def revision(self) -> int:
-        """Return a number that grows whenever a recording or correction is written."""
-        return int(self.database.rows("SELECT last FROM revisions")[0][0])
-
-    # Files
 
     def register(self, seen: Iterable[SeenFile]) -> None:
         """Note what files hold; new contents wait to be analysed."""
         with self.database.transaction() as database:
-            for one in seen:
+            for file in seen:
                 query = "SELECT content FROM files WHERE path = ? AND content NOT IN ('', ?)"
-                replaced = database.execute(query, (os.fsencode(one.path), one.content)).fetchall()
+                replaced = database.execute(query, (os.fsencode(file.path), file.content)).fetchall()
                 database.execute(
-                    "INSERT INTO files VALUES (?, ?, ?, ?, ?, '', '') ON CONFLICT DO UPDATE SET "
-                    "name = excluded.name, stamp = excluded.stamp, content = excluded.content",
-                    (os.fsencode(one.path), file_text(one.path), one.stamp, one.content, one.owner),
+                    "INSERT INTO files VALUES (:path, :name, :stamp, :content, :owner, '', '') ON CONFLICT DO UPDATE "
+                    "SET name = excluded.name, stamp = excluded.stamp, content = excluded.content",
+                    {
+                        "path": os.fsencode(file.path),
+                        "name": file_text(file.path),
+                        "stamp": file.stamp,
+                        "content": file.content,
+                        "owner": file.owner,
+                    },
                 )
                 database.execute(
                     "INSERT OR IGNORE INTO contents VALUES (?, 'waiting', ?, '', '', 0)",
-                    (one.content, one.grown_from),
+                    (file.content, file.grown_from),
                 )
-                for (content,) in [(one.content,), *replaced]:
+                for (content,) in [(file.content,), *replaced]:
                     self._rename(database, content)
 
     def _rename(self, database: sqlite3.Connection, content: str) -> None:
@@ -113,7 +90,7 @@ class ArchiveFiles:
         query = "SELECT path, name FROM files WHERE content = ? ORDER BY path"
         names = [name for path, name in database.execute(query, (content,)) if os.path.lexists(path)]
         if names and shown[0] not in names:
-            values = (names[0], self.next_revision(database), content)
+            values = (names[0], self.database.next_revision(), content)
             database.execute("UPDATE recordings SET name = ?, revision = ? WHERE content = ?", values)
 
     def set_aside(self, path: Path, stamp: str, state: str, reason: str) -> None:
@@ -133,45 +110,34 @@ class ArchiveFiles:
             database.execute(f"DELETE FROM claims WHERE {nowhere}")
             database.execute(f"DELETE FROM contents WHERE state = 'waiting' AND at = '' AND {nowhere}")
 
-    def remove_owned(self, owner: str, content: str | None = None) -> None:
-        """Remove the uploads of a visitor, or one of them, with their analyses, corrections and notes."""
-        with self.database.transaction() as database:
-            query = "SELECT DISTINCT content FROM files WHERE owner = ? AND owner != '' AND ? IN (content, '')"
-            for (one,) in database.execute(query, (owner, content or "")).fetchall():
-                self.remove_content(database, one)
-                database.execute("DELETE FROM files WHERE content = ?", (one,))
-                for table in ("corrections", "notes"):
-                    database.execute(f"DELETE FROM {table} WHERE content = ?", (one,))
-            self.next_revision(database)
-
     @reading
-    def files(self, below: Path | None = None) -> dict[Path, KnownFile]:
+    def all(self, below: Path | None = None) -> dict[Path, KnownFile]:
         """Return the known files, or those below a folder."""
         low = b"" if below is None else os.fsencode(below) + os.sep.encode()
         high = b"\xff" if below is None else low[:-1] + bytes([low[-1] + 1])
-        return {one.path: one for one in self._files("path >= ? AND path < ?", low, high)}
+        return {file.path: file for file in self._find("path >= ? AND path < ?", low, high)}
 
     @reading
-    def file(self, path: Path) -> KnownFile | None:
+    def get(self, path: Path) -> KnownFile | None:
         """Return what is known of a file."""
-        return next(self._files("path = ?", os.fsencode(path)), None)
+        return next(self._find("path = ?", os.fsencode(path)), None)
 
     @reading
     def waiting(self, owner: str = "", limit: int = -1) -> list[KnownFile]:
         """Return the files whose content waits to be analysed, public or of an owner."""
-        return list(self._files("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
+        return list(self._find("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
 
     @reading
-    def files_of(self, contents: Sequence[str]) -> dict[str, list[KnownFile]]:
+    def by_content(self, contents: Sequence[str]) -> dict[str, list[KnownFile]]:
         """Return the files that hold some contents."""
-        found: dict[str, list[KnownFile]] = {}
+        files: dict[str, list[KnownFile]] = {}
         for start in range(0, len(contents), _MAX_PATHS):
             some = contents[start : start + _MAX_PATHS]
-            for one in self._files(f"content IN ({','.join('?' * len(some))})", *some):
-                found.setdefault(one.content, []).append(one)
-        return found
+            for file in self._find(f"content IN ({','.join('?' * len(some))})", *some):
+                files.setdefault(file.content, []).append(file)
+        return files
 
-    def _files(self, where: str, *values: Any, limit: int = -1) -> Iterator[KnownFile]:
+    def _find(self, where: str, *values: Any, limit: int = -1) -> Iterator[KnownFile]:
         query = (
             "SELECT path, name, stamp, content, owner, coalesce(nullif(files.state, ''), contents.state, ''), "
             "CASE files.state WHEN '' THEN coalesce(contents.reason, '') ELSE files.reason END "
@@ -179,8 +145,6 @@ class ArchiveFiles:
         )
         for path, *rest in self.database.rows(query, *values, limit):
             yield KnownFile(Path(os.fsdecode(path)), *rest)
-
-    # Claims
 
     def claim(self, content: str, *, again: bool = False) -> str:
         """Try to become the one who analyses a content: ``"mine"``, ``"busy"`` (another does) or ``"done"``."""
@@ -202,14 +166,14 @@ class ArchiveFiles:
     def renew(self, contents: Sequence[str]) -> None:
         """Give a sign of life for contents that are being analysed."""
         with self.database.transaction() as database:
-            values = [(time.time() + LEASE, one, self.worker) for one in contents]
+            values = [(time.time() + LEASE, content, self.worker) for content in contents]
             database.executemany("UPDATE claims SET until = ? WHERE digest = ? AND worker = ?", values)
 
     def release(self, contents: Iterable[str]) -> None:
         """Give up claims without a result; how often they were begun is kept."""
         with self.database.transaction() as database:
             query = "UPDATE claims SET until = 0, worker = '' WHERE digest = ? AND worker = ?"
-            database.executemany(query, [(one, self.worker) for one in contents])
+            database.executemany(query, [(content, self.worker) for content in contents])
 
     def begun(self) -> dict[str, int]:
         """Return how often the analysis of a content was begun but not finished."""
@@ -218,25 +182,8 @@ class ArchiveFiles:
     def ask_again(self, contents: Iterable[str]) -> None:
         """Let contents be analysed again; their old analysis stays until then."""
         with self.database.transaction() as database:
-            values = [(one,) for one in contents]
+            values = [(content,) for content in contents]
             database.executemany("UPDATE contents SET state = 'waiting' WHERE digest = ?", values)
-
-    def remove_content(self, database: sqlite3.Connection, content: str) -> None:
-        """Remove the analysis of a content."""
-        own = "SELECT id FROM recordings WHERE content = ?"
-        database.execute(
-            f"DELETE FROM event_records WHERE number IN (SELECT number FROM events WHERE recording IN ({own}))",
-            (content,),
-        )
-        for table in ("events", "incidents", "recording_records", "recording_events"):
-            database.execute(f"DELETE FROM {table} WHERE recording IN ({own})", (content,))
-        database.execute("DELETE FROM recordings WHERE content = ?", (content,))
-        database.execute("DELETE FROM contents WHERE digest = ?", (content,))
-
-    def next_revision(self, database: sqlite3.Connection) -> int:
-        """Count a change."""
-        database.execute("UPDATE revisions SET last = last + 1")
-        return int(database.execute("SELECT last FROM revisions").fetchone()[0])
 
 
 def _has_ended(worker: str) -> bool:

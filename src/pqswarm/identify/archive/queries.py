@@ -1,51 +1,74 @@
 """Queries of an archive of a million events: lists, counts over time, SARFI, magnitude against duration, other meters.
 
-All events are held in memory as NumPy columns (63 bytes each, twice), read in one pass and kept up to date by revision.
+The columns of the table of events are held in memory (77 bytes for each event), kept up to date by revision.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.archive import records
-from pqswarm.identify.archive.database import reading
-from pqswarm.identify.archive.reader import EventReader
-from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, NO_TIME, PACKED, TYPE_NAMES, read_moment
-from pqswarm.identify.show.page.indices import AGGREGATION
-
-if TYPE_CHECKING:
-    from pqswarm.identify.archive.store import ArchiveStore
+from pqswarm.identify.archive.archive import Archive
+from pqswarm.identify.archive.database import ArchiveDatabase, reading
+from pqswarm.identify.archive.records import from_microseconds, read_moment
+from pqswarm.identify.tolerance import AGGREGATION, ITIC, SEMI, Curve
+from pqswarm.measure.event import EVENT_TYPES
 
 ORDERS = ("newest", "oldest", "worst")
 MAX_POINTS = 2000
-"""Events of a selection up to which each one is a point; larger selections are binned."""
+"""Events of a filter up to which each one is a point; more are binned."""
+NO_TIME = -(2**62)
+"""Start of an event of a recorder without a clock [us]."""
+TYPE_NAMES = tuple(EVENT_TYPES)
+_TYPE_CODES = {name: code for code, name in enumerate(TYPE_NAMES)}
 _SECOND = 1_000_000
 """Microseconds."""
 _SOME = 500
 """Rows that are looked up at a time."""
 _SWELL = TYPE_NAMES.index("swell")
-"""Kinds up to this one have an RMS voltage."""
+"""Types up to this one have an RMS voltage."""
 _DAYS = (-25_567, 84_005)
 """From 1900 to 2199, in days since 1970."""
 _LONGEST = 3600
 """Events that began earlier are not looked for when others saw something [s]."""
 _COLUMNS, _ROWS = 72, 48
 """Bins of durations, twelve for each decade from 0.1 ms to 100 s, and of voltages, 5 % each."""
+_DTYPES: dict[str, Any] = {
+    "start": np.int64,
+    "number": np.int64,
+    "recording": np.int32,
+    "station": np.int32,
+    "magnitude": np.float32,
+    "duration": np.float32,
+    "seconds": np.float64,
+    "percent": np.float64,
+    "severity": np.float32,
+    "tier": np.uint8,
+    "hidden": np.bool_,
+    "owner": np.int32,
+    "label": np.int32,
+    "cause": np.int32,
+    "system": np.int32,
+    "type": np.uint8,
+}
+"""The columns held in memory; the texts of owner, label, cause and system as codes."""
+_TEXTS = ("owner", "label", "cause", "system")
+_SELECT = f"""
+SELECT coalesce(events.start, {NO_TIME}) AS start, number, recording, station, magnitude, duration, events.seconds,
+percent, severity, tier, hidden, owner, label, cause, system, type
+FROM recordings JOIN events ON recording = id WHERE revision > ? ORDER BY id, events.position"""
 
 
 @dataclass(frozen=True)
-class Selection:
-    """Which events: by time (ISO 8601, from inclusive, to exclusive), station, type, class, cause, severity and text.
+class EventFilter:
+    """Which events: by time (ISO 8601, from inclusive, to exclusive), station, type, label, cause, severity and text.
 
-    Empty values select everything. Each word of `text` must occur in the station, the file name, the type, the class or
+    Empty values select everything. Each word of `text` must occur in the station, the file name, the type, the label or
     the cause. `severity` is the least severity after IEEE 1564 (1 is on the SEMI F47 curve). `owner` is a visitor whose
     uploads are included. With `hidden`, events that a person called none are included.
     """
@@ -54,7 +77,7 @@ class Selection:
     end: str = ""
     stations: tuple[int, ...] = ()
     types: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
     severity: float = 0.0
     text: str = ""
@@ -64,14 +87,23 @@ class Selection:
 
 
 class EventColumns:
-    """All events of an archive as columns of PACKED, as of a revision, and the names of files by recording."""
+    """All events of an archive as columns, as of a revision, and the names of files by recording."""
 
-    def __init__(self, packed: Any, names: dict[int, str], revision: int) -> None:
-        self.packed, self.names, self.revision, self.size = packed, names, revision, packed.size
-        self._columns = {name: np.ascontiguousarray(packed[name]) for name in PACKED.names or ()}
+    def __init__(self, columns: dict[str, AnyArray], names: dict[int, str], revision: int) -> None:
+        self._columns = columns
+        self.names = names
+        self.revision = revision
+        self.size = columns["number"].size
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> AnyArray:
         return self._columns[name]
+
+    def joined(self, kept: BoolArray, parts: list[dict[str, AnyArray]]) -> dict[str, AnyArray]:
+        """Return the columns of some of the events, followed by those of others."""
+        return {
+            name: np.concatenate([column[kept], *(part[name] for part in parts)])
+            for name, column in self._columns.items()
+        }
 
     @cached_property
     def newest(self) -> IntArray:
@@ -90,49 +122,81 @@ class EventColumns:
         places = np.flatnonzero((self["type"] <= _SWELL) & (self["start"] >= first) & (self["start"] < last))
         return places[np.lexsort([self[name][places] for name in ("start", "system", "station")])]
 
+    @cached_property
+    def voltage(self) -> FloatArray:
+        """Voltage on a tolerance curve [%]; that of the event if it has no duration."""
+        percent: FloatArray = np.where(np.isnan(self["percent"]), 100.0 * self["magnitude"], self["percent"])
+        return percent
+
+    def is_below(self, curve: Curve) -> BoolArray:
+        """Return which sags and interruptions are below a tolerance curve."""
+        ends, levels = (np.array(values) for values in zip(*curve.lower, strict=True))
+        limits = levels[np.searchsorted(ends, np.nan_to_num(self["seconds"]))]
+        below: BoolArray = (self["type"] < _SWELL) & (self.voltage < limits)
+        return below
+
+    @cached_property
+    def below_itic(self) -> BoolArray:
+        """Which sags and interruptions are below the ITIC curve."""
+        return self.is_below(ITIC)
+
+    @cached_property
+    def below_semi(self) -> BoolArray:
+        """Which sags and interruptions are below the curve of SEMI F47."""
+        return self.is_below(SEMI)
+
 
 class ArchiveQueries:
     """Answers questions about the events of an archive; callable from any thread."""
 
-    def __init__(self, archive: "ArchiveStore") -> None:
+    def __init__(self, archive: Archive) -> None:
         self.archive = archive
         self._lock = Lock()
-        self._table = EventColumns(np.empty(0, PACKED), {}, -1)
+        self._codes = {"": 0}
+        """Codes of texts, which only grow."""
+        columns = {name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}
+        self._table = EventColumns(columns, {}, -1)
+
+    @property
+    def database(self) -> ArchiveDatabase:
+        """The file of the archive."""
+        return self.archive.database
 
     @reading
     def table(self) -> EventColumns:
         """Return all events, up to date."""
         with self._lock:
-            database, known = self.archive.database, self._table
+            known = self._table
             revision = self.archive.revision()
             if revision == known.revision:
                 return known
-            query = (
-                "SELECT id, name, packed FROM recordings JOIN recording_events ON recording = id "
-                "WHERE revision > ? ORDER BY id"
-            )
-            changed = database.rows(query, known.revision)
-            new = np.frombuffer(b"".join([packed for *_, packed in changed]), PACKED)
-            if new.size and (new["type"].max() >= len(TYPE_NAMES) or min(new[n].min() for n in _IDS) < 0):
-                raise database.damaged("an event has values that are none")
-            kept = known.packed
-            if known.size:
-                present = {number for (number,) in database.rows("SELECT id FROM recordings")}
-                present -= {number for number, *_ in changed}
-                kept = kept[np.isin(kept["recording"], np.fromiter(present, np.int64))]
-            names = known.names | {number: name.casefold() for number, name, _ in changed}
-            self._table = EventColumns(np.concatenate([kept, new]) if kept.size else new, names, revision)
+            changed = dict(self.database.rows("SELECT id, name FROM recordings WHERE revision > ?", known.revision))
+            present = {number for (number,) in self.database.rows("SELECT id FROM recordings")}
+            kept = np.isin(known["recording"], np.fromiter(present - changed.keys(), np.int64))
+            parts = [self._read_columns(values) for values in self.database.columns(_SELECT, known.revision)]
+            names = known.names | {number: name.casefold() for number, name in changed.items()}
+            self._table = EventColumns(known.joined(kept, parts), names, revision)
             return self._table
 
-    # Selections
+    def _read_columns(self, values: list[tuple[Any, ...]]) -> dict[str, AnyArray]:
+        """Some events as arrays; raises errors that a damaged file causes."""
+        columns: dict[str, Any] = dict(zip(_DTYPES, values, strict=True))
+        codes = self._codes
+        for name in _TEXTS:
+            columns[name] = [codes.setdefault(text, len(codes)) for text in columns[name]]
+        columns["type"] = [_TYPE_CODES[name] for name in columns["type"]]
+        arrays = {name: np.array(columns[name], dtype) for name, dtype in _DTYPES.items()}
+        if min(arrays["recording"].min(), arrays["station"].min()) < 0:
+            raise ValueError("an event has values that are none")
+        return arrays
 
-    def mask(self, events: EventColumns, chosen: Selection) -> BoolArray:
+    # Filters
+
+    def mask(self, events: EventColumns, chosen: EventFilter) -> BoolArray:
         """Return which events are selected."""
-        mask: BoolArray = np.ones(events.size, bool)
-        owners = [0, *self._word_ids([chosen.owner])] if chosen.owner else [0]
-        mask &= np.isin(events["owner"], owners)
+        mask: BoolArray = np.isin(events["owner"], self._codes_of({"", chosen.owner}))
         if not chosen.hidden:
-            mask &= events["flags"] & HIDDEN == 0
+            mask &= ~events["hidden"]
         if chosen.start:
             mask &= events["start"] >= read_moment(chosen.start)
         if chosen.end:
@@ -140,10 +204,11 @@ class ArchiveQueries:
         if chosen.stations:
             mask &= np.isin(events["station"], chosen.stations)
         if chosen.types:
-            mask &= np.isin(events["type"], [TYPE_NAMES.index(name) for name in chosen.types if name in TYPE_NAMES])
-        for name, texts in (("class", chosen.classes), ("cause", chosen.causes)):
-            if texts:
-                mask &= np.isin(events[name], self._word_ids(texts))
+            mask &= np.isin(events["type"], [_TYPE_CODES[name] for name in chosen.types if name in _TYPE_CODES])
+        if chosen.labels:
+            mask &= np.isin(events["label"], self._codes_of(chosen.labels))
+        if chosen.causes:
+            mask &= np.isin(events["cause"], self._codes_of(chosen.causes))
         if chosen.severity > 0:
             mask &= (events["tier"] == 2) & (events["severity"] >= chosen.severity)
         if chosen.recording:
@@ -152,32 +217,28 @@ class ArchiveQueries:
             mask &= self._has_word(events, word)
         return mask
 
-    def _word_ids(self, texts: Sequence[str]) -> list[int]:
-        marks = ",".join("?" * len(texts))
-        found = self.archive.database.rows(f"SELECT id FROM words WHERE text IN ({marks})", *texts)
-        return [number for (number,) in found] + [0] * ("" in texts)
+    def _codes_of(self, texts: Collection[str]) -> list[int]:
+        return [self._codes[text] for text in texts if text in self._codes]
 
     def _has_word(self, events: EventColumns, word: str) -> BoolArray:
-        like = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        rows = self.archive.database.rows
-        words = rows("SELECT id FROM words WHERE replace(text, '_', ' ') LIKE ? ESCAPE '\\'", like)
-        stations = rows("SELECT id FROM stations WHERE name LIKE ? ESCAPE '\\'", like)
-        named = [(number,) for number, name in events.names.items() if word in name]
-        numbers = [number for number, name in enumerate(TYPE_NAMES) if word in name.casefold()]
-        found: BoolArray = np.isin(events["type"], numbers)
-        for name, ids in (("class", words), ("cause", words), ("station", stations), ("recording", named)):
-            if ids:
-                found |= _is_one_of(events[name], np.fromiter((n for (n,) in ids), np.int64))
-        return found
+        texts = [code for text, code in self._codes.items() if word in text.replace("_", " ").casefold()]
+        stations = [number for number, name in self.stations_by_id().items() if word in name.casefold()]
+        recordings = [number for number, name in events.names.items() if word in name]
+        types = [code for name, code in _TYPE_CODES.items() if word in name.casefold()]
+        mask: BoolArray = np.isin(events["type"], types)
+        for name, codes in (("label", texts), ("cause", texts), ("station", stations), ("recording", recordings)):
+            if codes:
+                mask |= _is_one_of(events[name], np.array(codes))
+        return mask
 
     # Answers
 
     @reading
-    def page(self, chosen: Selection, order: str = "newest", after: str = "", limit: int = 100) -> dict[str, Any]:
+    def page(self, chosen: EventFilter, order: str = "newest", after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return a page of the events: their rows, the total, the numbers by type, and the key of the next page."""
         table = self.table()
         mask = self.mask(table, chosen)
-        places = table.worst if order == "worst" else table.newest[:: -1 if order == "oldest" else 1]
+        places = {"newest": table.newest, "oldest": table.newest[::-1], "worst": table.worst}[order]
         places = places[mask[places]]
         first = 0
         if after:
@@ -186,55 +247,44 @@ class ArchiveQueries:
             if not at.size:
                 raise PqswarmError("The list has changed: load it again.")
             first = int(at[0]) + 1
-        shown = places[first : first + limit]
-        numbers = [int(one) for one in table["number"][shown]]
-        rows = EventReader(self.archive).rows(numbers)
+        numbers = table["number"][places[first : first + limit]].tolist()
+        rows = self.archive.events.rows(numbers)
         more = first + limit < places.size
         return {
             "total": int(places.size),
             "position": first,
             "next": str(numbers[-1]) if more and numbers else "",
             "types": self.types(table, mask),
-            "rows": [rows[number] for number in numbers if number in rows],
+            "rows": list(rows.values()),
         }
 
-    def numbers(self, chosen: Selection, size: int = _SOME) -> Iterator[list[int]]:
+    def numbers(self, chosen: EventFilter, size: int = _SOME) -> Iterator[list[int]]:
         """Yield the numbers of the selected events, the newest first, some at a time."""
         table = self.table()
         places = table.newest[self.mask(table, chosen)[table.newest]]
         for start in range(0, places.size, size):
-            yield [int(one) for one in table["number"][places[start : start + size]]]
-
-    @reading
-    def event(self, number: int) -> EventResult:
-        """Return an event by its number."""
-        rows = self.archive.database.rows("SELECT record FROM event_records WHERE number = ?", number)
-        return EventResult.of(json.loads(rows[0][0]))
-
-    @reading
-    def rows_of(self, recording: int) -> list[dict[str, Any]]:
-        """Return the rows of all events of a recording, also hidden ones."""
-        return list(EventReader(self.archive).read(f"recordings.id = {int(recording)} ORDER BY events.position"))
+            yield table["number"][places[start : start + size]].tolist()
 
     def types(self, table: EventColumns, mask: BoolArray) -> dict[str, int]:
         """Return the number of events of each type."""
         return {TYPE_NAMES[i]: int(n) for i, n in enumerate(np.bincount(table["type"][mask])) if n}
 
     @reading
-    def months(self, chosen: Selection) -> list[dict[str, Any]]:
+    def months(self, chosen: EventFilter) -> list[dict[str, Any]]:
         """Return the number of events of each month, by type; months without events between others are included.
 
         Times before 1900 and after 2199 are of clocks that were never set, and are left out.
         """
-        start, type_number = self._timed(chosen)
+        start, types = self._timed(chosen)
         days = start // (86_400 * _SECOND)
         usual = (days >= _DAYS[0]) & (days < _DAYS[1])
         days = days[usual]
-        type_number = type_number[usual]
+        types = types[usual].astype(np.int64)
         if not days.size:
             return []
-        first, n_types = int(days.min()), len(TYPE_NAMES)
-        counts = np.bincount((days - first) * n_types + type_number, minlength=(int(days.max()) - first + 1) * n_types)
+        first = int(days.min())
+        n_types = len(TYPE_NAMES)
+        counts = np.bincount((days - first) * n_types + types, minlength=(int(days.max()) - first + 1) * n_types)
         months = (np.arange(first, int(days.max()) + 1).astype("M8[D]")).astype("M8[M]")
         edges = np.flatnonzero(np.diff(months.astype(np.int64), prepend=-(10**6)))
         lines = np.add.reduceat(counts.reshape(-1, n_types), edges)
@@ -245,20 +295,21 @@ class ArchiveQueries:
         ]
 
     @reading
-    def hours(self, chosen: Selection) -> list[list[int]]:
+    def hours(self, chosen: EventFilter) -> list[list[int]]:
         """Return the number of events by weekday (Monday first) and hour of the day, 7 lists of 24."""
         hours = self._timed(chosen)[0] // (3600 * _SECOND)
-        found: list[list[int]] = np.bincount((hours + 3 * 24) % 168, minlength=168).reshape(7, 24).tolist()
-        return found  # 1970-01-01 was a Thursday
+        counts = np.bincount((hours + 3 * 24) % 168, minlength=168)  # 1970-01-01 was a Thursday
+        week: list[list[int]] = counts.reshape(7, 24).tolist()
+        return week
 
-    def _timed(self, chosen: Selection) -> tuple[Any, Any]:
+    def _timed(self, chosen: EventFilter) -> tuple[Any, Any]:
         """Start and type of the selected events that have a time."""
         table = self.table()
         mask = self.mask(table, chosen) & (table["start"] != NO_TIME)
         return table["start"][mask], table["type"][mask]
 
     @reading
-    def sarfi(self, chosen: Selection) -> list[dict[str, Any]]:
+    def sarfi(self, chosen: EventFilter) -> list[dict[str, Any]]:
         """Return SARFI counts after IEEE 1564 of each station and year.
 
         Events of a three-phase system of a station that start within a minute of the first count as one.
@@ -267,19 +318,18 @@ class ArchiveQueries:
         places = table.by_site[self.mask(table, chosen)[table.by_site]]
         if not places.size:
             return []
-        start, station = table["start"][places], table["station"][places]
-        begins = _begin_groups(start, station, table["system"][places])
-        groups = np.flatnonzero(begins)
-        percent = table["percent"][places]
-        percent = np.where(np.isnan(percent), 100 * table["magnitude"][places], percent)
+        start = table["start"][places]
+        station = table["station"][places]
+        groups = np.flatnonzero(_begin_groups(start, station, table["system"][places]))
+        voltage = table.voltage[places]
         high = table["type"][places] == _SWELL
-        lowest = np.minimum.reduceat(np.where(high, np.inf, percent), groups)
-        highest = np.maximum.reduceat(np.where(high, percent, -np.inf), groups)
-        flags = np.bitwise_or.reduceat(table["flags"][places], groups)
+        lowest = np.minimum.reduceat(np.where(high, np.inf, voltage), groups)
+        highest = np.maximum.reduceat(np.where(high, voltage, -np.inf), groups)
         columns = {"events": np.ones(groups.size, bool)}
         columns |= {f"SARFI-{level}": lowest < level for level in (90, 80, 70, 50, 10)}
         columns |= {f"SARFI-{level}": highest > level for level in (110, 120, 140)}
-        columns |= {"SARFI-ITIC": flags & BELOW_ITIC > 0, "SARFI-SEMI": flags & BELOW_SEMI > 0}
+        columns["SARFI-ITIC"] = np.logical_or.reduceat(table.below_itic[places], groups)
+        columns["SARFI-SEMI"] = np.logical_or.reduceat(table.below_semi[places], groups)
         years = np.arange(*_DAYS).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
         keys = station[groups] * 1000 + years[start[groups] // (86_400 * _SECOND) - _DAYS[0]] - 1900
         counted = {name: np.bincount(keys, values) for name, values in columns.items()}
@@ -291,25 +341,27 @@ class ArchiveQueries:
         ]
 
     @reading
-    def scatter(self, chosen: Selection) -> dict[str, Any]:
+    def scatter(self, chosen: EventFilter) -> dict[str, Any]:
         """Return duration [s] against voltage [%] of the selected events: as points, or if they are many as bins."""
         table = self.table()
         places = np.flatnonzero(self.mask(table, chosen) & ~np.isnan(table["seconds"]))
-        seconds, percent, type_number = (table[name][places] for name in ("seconds", "percent", "type"))
+        seconds = table["seconds"][places]
+        percent = table["percent"][places]
+        types = table["type"][places].astype(np.int64)
         answer: dict[str, Any] = {"total": int(places.size), "points": [], "bins": []}
         if places.size <= MAX_POINTS:
-            numbers = [int(one) for one in table["number"][places]]
-            rows = EventReader(self.archive).places(numbers)
+            numbers = table["number"][places].tolist()
+            titles = self.archive.events.places(numbers)
             answer["points"] = [
-                {"seconds": round(float(x), 6), "percent": round(float(y), 2), "type": TYPE_NAMES[k], **rows[number]}
-                for x, y, k, number in zip(seconds, percent, type_number, numbers, strict=True)
-                if number in rows
+                {"seconds": round(float(x), 6), "percent": round(float(y), 2), "type": TYPE_NAMES[k], **titles[number]}
+                for x, y, k, number in zip(seconds, percent, types, numbers, strict=True)
+                if number in titles
             ]
             return answer
         column = np.clip(np.floor(12 * np.log10(np.maximum(seconds, 1e-9)) + 48), 0, _COLUMNS - 1).astype(np.int64)
         row = np.clip(percent // 5, 0, _ROWS - 1).astype(np.int64)
         n_types = len(TYPE_NAMES)
-        counts = np.bincount((column * _ROWS + row) * n_types + type_number, minlength=_COLUMNS * _ROWS * n_types)
+        counts = np.bincount((column * _ROWS + row) * n_types + types, minlength=_COLUMNS * _ROWS * n_types)
         for place, here in enumerate(counts.reshape(-1, n_types)):
             if total := int(here.sum()):
                 x, y = divmod(place, _ROWS)
@@ -323,64 +375,65 @@ class ArchiveQueries:
 
         Those of other stations first, then by time.
         """
-        database = self.archive.database
-        own = database.rows("SELECT start, seconds, station FROM recordings WHERE id = ?", recording)
-        if not own or own[0][0] is None:
+        query = "SELECT start, seconds, station FROM recordings WHERE id = ? AND start IS NOT NULL"
+        rows = self.database.rows(query, recording)
+        if not rows:
             return []
-        start, length, station = own[0]
-        low, high = start - int(seconds * _SECOND), start + int((length + seconds) * _SECOND)
+        start, length, station = rows[0]
+        low = start - int(seconds * _SECOND)
+        high = start + int((length + seconds) * _SECOND)
         table = self.table()
-        first, last = np.searchsorted(table["start"][table.newest[::-1]], [low - _LONGEST * _SECOND, high + 1])
-        places = table.newest[::-1][first:last]
+        oldest = table.newest[::-1]
+        first, last = np.searchsorted(table["start"][oldest], [low - _LONGEST * _SECOND, high + 1])
+        places = oldest[first:last]
         ends = table["start"][places] + (np.nan_to_num(table["duration"][places]) * _SECOND).astype(np.int64)
         near = (ends >= low) & (table["recording"][places] != recording) & (table["start"][places] != NO_TIME)
-        places = places[near & self.mask(table, Selection(owner=owner))[places]]
+        places = places[near & self.mask(table, EventFilter(owner=owner))[places]]
         is_same = table["station"][places] == station
         places = places[np.argsort(is_same, kind="stable")][:limit]
-        rows = EventReader(self.archive).rows([int(one) for one in table["number"][places]])
-        about = zip(table["number"][places], table["station"][places], table["start"][places], strict=True)
+        listed = self.archive.events.rows(table["number"][places].tolist())
+        delays = dict(zip(table["number"][places].tolist(), table["start"][places].tolist(), strict=True))
+        same = set(table["number"][places[table["station"][places] == station]].tolist())
         return [
-            rows[int(number)] | {"same_station": bool(where == station), "delay": (int(at) - start) / _SECOND}
-            for number, where, at in about
-            if int(number) in rows
+            row | {"same_station": number in same, "delay": (delays[number] - start) / _SECOND}
+            for number, row in listed.items()
         ]
 
     def stations_by_id(self) -> dict[int, str]:
         """Return the names of the stations."""
-        return dict(self.archive.database.rows("SELECT id, name FROM stations"))
+        return dict(self.database.rows("SELECT id, name FROM stations"))
 
     @reading
     def facets(self, owner: str = "") -> dict[str, Any]:
         """Return what can be selected: stations, types, classes and causes with their numbers of events, and dates."""
         table = self.table()
-        mask = self.mask(table, Selection(owner=owner))
-        words = dict(self.archive.database.rows("SELECT id, text FROM words"))
-        names = sorted(self.stations_by_id().items(), key=lambda one: one[1])
-        counts = {name: np.bincount(table[name][mask]) for name in ("station", "class", "cause")}
-        own = counts["station"]
+        mask = self.mask(table, EventFilter(owner=owner))
+        texts = list(self._codes)
+        counts = {name: np.bincount(table[name][mask]) for name in ("station", "label", "cause")}
+        per_station = dict(enumerate(counts["station"].tolist()))
+        stations = sorted(self.stations_by_id().items(), key=lambda item: item[1])
         timed = table["start"][mask & (table["start"] != NO_TIME)]
-        edges = (int(timed.min()), int(timed.max())) if timed.size else (None, None)
-        first, last = map(records.from_microseconds, edges)
         return {
             "total": int(mask.sum()),
             "types": self.types(table, mask),
-            "stations": [{"id": i, "name": name, "n": int(own[i])} for i, name in names if i < own.size and own[i]],
-            "classes": {words.get(i, ""): int(n) for i, n in enumerate(counts["class"]) if n},
-            "causes": {words.get(i, ""): int(n) for i, n in enumerate(counts["cause"]) if n},
-            "first": first,
-            "last": last,
+            "stations": [
+                {"id": number, "name": name, "n": per_station[number]}
+                for number, name in stations
+                if per_station.get(number)
+            ],
+            "labels": {texts[code]: int(n) for code, n in enumerate(counts["label"]) if n},
+            "causes": {texts[code]: int(n) for code, n in enumerate(counts["cause"]) if n},
+            "first": from_microseconds(int(timed.min())) if timed.size else None,
+            "last": from_microseconds(int(timed.max())) if timed.size else None,
         }
-
-
-_IDS = ("recording", "owner", "station", "class", "cause", "system")
 
 
 def _is_one_of(values: Any, ids: IntArray) -> BoolArray:
     """Whether each ID is one of some."""
     among = np.zeros(int(max(values.max(initial=0), ids.max(initial=0))) + 1, bool)
     among[ids] = True
-    found: BoolArray = among[values]
-    return found
+    mask: BoolArray = among[values]
+    return mask
 
 
 def _begin_groups(start: Any, station: Any, system: Any) -> BoolArray:

@@ -1,12 +1,11 @@
 CREATE TABLE stations (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, site TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL);
-CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE files (
     path BLOB PRIMARY KEY, name TEXT NOT NULL, stamp TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL,
     state TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX files_by_content ON files (content);
 CREATE TABLE contents (
-    digest TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, analyser TEXT NOT NULL, at TEXT NOT NULL,
+    digest TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, analyzer TEXT NOT NULL, at TEXT NOT NULL,
     serial INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX contents_by_state ON contents (state);
 CREATE TABLE claims (
@@ -17,7 +16,6 @@ CREATE TABLE recordings (
     n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, revision INTEGER NOT NULL,
     UNIQUE (content, position));
 CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE recording_events (recording INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 CREATE INDEX recordings_by_revision ON recordings (revision);
 CREATE INDEX recordings_by_start ON recordings (start);
 CREATE INDEX recordings_by_station ON recordings (station);
@@ -27,9 +25,9 @@ CREATE TABLE incidents (
 CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, refers TEXT NOT NULL,
     recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, type TEXT NOT NULL,
-    category TEXT NOT NULL, class TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
+    category TEXT NOT NULL, label TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
     magnitude REAL, unit TEXT NOT NULL, duration REAL, tier INTEGER NOT NULL, severity REAL NOT NULL,
-    hidden INTEGER NOT NULL);
+    hidden INTEGER NOT NULL, seconds REAL, percent REAL);
 CREATE INDEX events_by_recording ON events (recording, position);
 CREATE INDEX events_by_start ON events (start);
 CREATE TABLE event_records (number INTEGER PRIMARY KEY, record TEXT NOT NULL);

@@ -18,7 +18,7 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.identify.archive.store import Entry
+    from pqswarm.identify.archive.deliveries import Delivery
 
 _RETRYABLE = (401, 407, 408, 425, 429)
 """Client errors about time or credentials, not about the event."""
@@ -37,7 +37,7 @@ class Receiver(Protocol):
 
     name: str
 
-    def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
         """Deliver events; yield the number of the last one stored, and the length of the file, if it is one.
 
         `length` is the last one yielded, or None. Raises an OSError if a delivery fails and is to be retried, and
@@ -64,7 +64,7 @@ class Webhook:
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
         self._opener = urllib.request.build_opener(_Handler)
 
-    def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
         """Post the events in order."""
         for entry in entries:
             request = urllib.request.Request(  # noqa: S310 (the scheme was checked)
@@ -165,7 +165,7 @@ class JsonLines:
         self.path = Path(path).absolute()
         self.name = f"lines {file_text(self.path)}"
 
-    def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
         """Append the lines and flush them to disk."""
         if not entries:
             return
@@ -212,7 +212,7 @@ class StreamReceiver:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
-    def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
         """Print the lines."""
         for entry in entries:
             try:

@@ -63,7 +63,7 @@ class Watcher:
         self.settle, self.say = settle, say
         self.n_analyzed = 0
         self._seen: dict[str, tuple[Candidate, float]] = {}
-        known = archive.files(self.folder)
+        known = archive.files.all(self.folder)
         self._known = {path: one.stamp for path, one in known.items() if one.state in ("done", "failed", "ours")}
         self._failing: dict[str, tuple[int, float]] = {}
         self._retried: dict[str, _WatchRetry] = {}
@@ -114,8 +114,8 @@ class Watcher:
         waiting = len(present) - len(ready)
         self._name_waiting(_PATIENCE)
         self.deliver(now=now)
-        begun = self.archive.begun()
-        waiting_files = {one.path: one.content for one in self.archive.waiting()} if begun and ready else {}
+        begun = self.archive.files.begun()
+        waiting_files = {one.path: one.content for one in self.archive.files.waiting()} if begun and ready else {}
         times = {path: begun.get(content, 0) for path, content in waiting_files.items()}
         for candidate in sorted(ready, key=lambda one: times.get(one.parts[0], 0)):  # crashing files come last
             retry = self._retried.get(candidate.name)
@@ -126,9 +126,9 @@ class Watcher:
 
     def _forget_vanished(self) -> None:
         """Drop files that vanished before they were analysed."""
-        mine = (one.path for one in self.archive.waiting() if one.path.is_relative_to(self.folder))
+        mine = (one.path for one in self.archive.files.waiting() if one.path.is_relative_to(self.folder))
         if gone := [path for path in mine if not path.exists()]:
-            self.archive.forget(gone)
+            self.archive.files.forget(gone)
 
     def _name_waiting(self, patience: float) -> None:
         """Report each incomplete file once, after some time [s]."""
@@ -142,7 +142,7 @@ class Watcher:
     def _take(self, candidate: Candidate) -> None:
         """Analyse a file, unless its content was analysed before, and write the result."""
         path = candidate.parts[0]
-        before = self.archive.file(path)
+        before = self.archive.files.get(path)
         self._busy.discard(candidate.name)
         try:
             file = look_at(candidate, before)
@@ -150,15 +150,15 @@ class Watcher:
             self._retry(candidate, f"cannot be read: {error.strerror or error}.")
             return
         if is_ours(path):
-            self.archive.set_aside(path, candidate.stamp, "ours", "a table written by pqswarm.")
+            self.archive.files.set_aside(path, candidate.stamp, "ours", "a table written by pqswarm.")
             self._note(candidate, "ignored", "a table written by pqswarm.")
             return
-        self.archive.register([file])
-        claim = self.archive.claim(file.content)
+        self.archive.files.register([file])
+        claim = self.archive.files.claim(file.content)
         if claim == "busy":
             self._busy.add(candidate.name)
         elif claim == "done":
-            others = [one for one in self.archive.files_of([file.content])[file.content] if one.path != path]
+            others = [one for one in self.archive.files.by_content([file.content])[file.content] if one.path != path]
             is_touched = before is not None and before.content == file.content
             said = f"same content as {others[0].name}." if others else ""
             self._note(candidate, "" if is_touched else "copy" if others else "analysed before", said)
@@ -215,15 +215,15 @@ class Watcher:
     def _deliver_to(self, receiver: "Receiver") -> bool:
         """Send pending events to a receiver, set aside those it refuses, and return whether it accepted any."""
         name, sent, began = f"{receiver.name} of {file_text(self.folder)}", False, time.monotonic()
-        while entries := self.archive.pending(name, self.folder):
+        while entries := self.archive.deliveries.pending(name, self.folder):
             try:
-                for last, length in receiver.send(entries, self.archive.progress(name)[1]):
-                    self.archive.delivered(name, last, length)
+                for last, length in receiver.send(entries, self.archive.deliveries.progress(name)[1]):
+                    self.archive.deliveries.delivered(name, last, length)
                     sent = True
                     if time.monotonic() - began > self._turn:  # a slow one: new files are analysed meanwhile
                         return sent
             except RefusedError as error:
-                if not self.archive.refuse(name, error.number, str(error), _TRIES):
+                if not self.archive.deliveries.refuse(name, error.number, str(error), _TRIES):
                     raise
                 key = next(entry.key for entry in entries if entry.number == error.number)
                 self.say(f"{receiver.name}: event {key} is set aside after {_TRIES} refusals: {error}.")

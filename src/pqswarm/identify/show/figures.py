@@ -16,10 +16,11 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text, scale_of
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
-from pqswarm.identify.show.curves import COLORS, RMS
+from pqswarm.identify.show.colors import COLORS
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
 from pqswarm.identify.show.rows import shown_interval
-from pqswarm.identify.show.words import time_text
+from pqswarm.identify.tolerance import RMS
+from pqswarm.identify.words import time_text
 from pqswarm.measure import Event
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
@@ -54,8 +55,24 @@ class _Line:
     values: FloatArray
 
 
-def plot_analysis(recording: RecordingSource, analysis: Analysis, event: EventResult | None = None) -> Figure:
-    """Draw an event: see :meth:`pqswarm.identify.Analysis.plot`."""
+def plot_event(recording: RecordingSource, analysis: Analysis, event: EventResult | None = None) -> Figure:
+    """Draw an event: waveforms, Urms(1/2) and currents over one time axis, with all events marked.
+
+    Parameters
+    ----------
+    recording : Recording or RecordingSource
+        The one that was analysed; only the part shown is read.
+    analysis : Analysis
+        Its analysis, with the measurements.
+    event : EventResult, optional
+        One of its events; by default the worst.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel of waveforms of the system of the event, one of Urms(1/2), and one of the three currents that vary
+        most, if there are any. Time is from the start of the event.
+    """
     chosen = event or analysis.main
     if chosen is None:
         raise PqswarmError(f"there is no event to draw: {analysis.no_event_reason}.")

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 from pqswarm._base.text import disarm, file_text
 from pqswarm._base.units import voltage_text
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.analysis import COLUMNS, Analysis
-from pqswarm.identify.show.words import duration_text, time_text
+from pqswarm.identify.analysis import Analysis
+from pqswarm.identify.rows import COLUMNS
+from pqswarm.identify.words import duration_text, time_text
 from pqswarm.measure.event import event_time
 
 
@@ -41,7 +41,7 @@ def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     where = " ".join(sorted(str(row["phases"]).split())) or str(row["channels"])
     where += f" of {row['system']}" if row["system"] else ""
     sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
-    label = in_words(row["class"]) + sure if row["class"] else ""
+    label = in_words(row["label"]) + sure if row["label"] else ""
     return (
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,
@@ -79,19 +79,3 @@ def _csv_line_cell(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         return ""
     return disarm(file_text(value)) if isinstance(value, str) else value
-
-
-def json_text(value: Any, indent: int | None = None) -> str:
-    """Return strict JSON, with null for NaN and infinity."""
-    return json.dumps(_json_line_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
-
-
-def _json_line_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _json_line_value(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json_line_value(entry) for entry in value]
-    if isinstance(value, str):
-        return file_text(value)
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not isfinite(value) else value

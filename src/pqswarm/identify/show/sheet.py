@@ -23,10 +23,10 @@ from pqswarm._base.units import frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show import rows
-from pqswarm.identify.show.curves import ITIC, RMS, SEMI
 from pqswarm.identify.show.figures import draw_panels, phase_style
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
-from pqswarm.identify.show.words import duration_text, magnitude_text
+from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
+from pqswarm.identify.words import duration_text, magnitude_text
 from pqswarm.measure import Event, measure_at
 from pqswarm.measure.incidents.record import Incident
 from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
@@ -176,8 +176,8 @@ def _draw_numbers(page: _SheetPage, main: EventResult) -> None:
     phases, _, system = rows.row_phases(main).partition(" of ")
     title = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
     cells.append((title, phases, f"of {system}" if system else ""))
-    cells.append(("1 pu", voltage_text(event.reference), main.reference_source))
-    if (point := rows.row_curve_point(main)) is not None:
+    cells.append(("1 pu", voltage_text(event.reference_volts), main.reference_source))
+    if (point := curve_point(event)) is not None:
         places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
         cells.append(("ITIC, SEMI F47", ", ".join(places), "the tolerance curves"))
     width = (_RIGHT - _MARGIN) / len(cells)
@@ -323,7 +323,7 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
     lines = []
     for one in found[:_MAX_EVENTS]:
         said = f"; class {rows.row_model_class(one)}, {rows.row_agreement(one)}" if one.label else ""
-        lines += _wrap(f"{rows.row_clock(one, analysis.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
+        lines += _wrap(f"{one.clock(analysis.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
     rest = len(found) - _MAX_EVENTS
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 

@@ -139,7 +139,7 @@ class EventList:
                 "end": end,
                 "duration": end - start,
                 "nominal_frequency": self.supply.nominal_frequency,
-                "reference": self.supply.references[self.supply.numbers.index(worst.number)].volts,
+                "reference_volts": self.supply.references[self.supply.numbers.index(worst.number)].volts,
                 "cut_start": any(part.cut_start for part in parts),
                 "cut_end": any(part.cut_end for part in parts),
                 **given,

@@ -1,6 +1,6 @@
 """One record for an incident: events with one cause."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -87,7 +87,7 @@ class Incident:
         from pydantic import ValidationError
 
         try:
-            incident = _incident_adapter().validate_python({**plain, "events": plain.get("event_numbers")})
+            incident = _incident_adapter().validate_python(plain)
         except (ValidationError, RecursionError, TypeError) as error:
             raise PqswarmError(f"not an incident: {error}") from None
         if incident.cause not in CAUSES or not 0 <= incident.probability <= 1:
@@ -105,14 +105,18 @@ class Incident:
         on = f" on {self.feeder}" if self.feeder else ""
         return f"{self.cause}{where}{on}{f', {self.course}' if self.course else ''}"
 
-    def as_dict(self, events: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
-        """Return the attributes as plain values; `events` are those of the recording, of which it holds its own."""
+    def text(self) -> str:
+        """Return the cause, its probability and the evidence in one line."""
+        sure = "" if self.cause == "unknown" else f" ({100 * self.probability:.0f} %)"
+        return f"{self.title}{sure}: {'; '.join(self.evidence)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values; `events` are positions in those of the recording."""
         return {
             **vars(self),
             "evidence": list(self.evidence),
             "stages": [{**vars(stage), "levels": dict(stage.levels)} for stage in self.stages],
-            "events": [events[number] for number in self.events] if events else list(self.events),
-            "event_numbers": list(self.events),
+            "events": list(self.events),
         }
 
 

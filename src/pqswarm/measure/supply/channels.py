@@ -104,7 +104,7 @@ class SupplyChannel:
         return fractions.size > (_FEW_CYCLES if solid else 0) and bool(np.mean(fractions > _SINE) >= least)
 
 
-_Judged = dict[SupplyChannel, tuple[str, str]]
+_StatesByChannel = dict[SupplyChannel, tuple[str, str]]
 """State of each channel, and the reason."""
 
 
@@ -123,15 +123,22 @@ def select_channels(
     if not bank:
         raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
     if names is None:
-        judged = _states_by_name(bank, rate, recording.nominal_frequency)
+        states_by_channel = _states_by_name(bank, rate, recording.nominal_frequency)
     else:
-        judged = dict.fromkeys(bank, (CONNECTED, "named"))
-    candidates = [one for one in bank if judged.get(one, (CONNECTED,))[0] in _USED]
+        states_by_channel = dict.fromkeys(bank, (CONNECTED, "named"))
+    candidates = [one for one in bank if states_by_channel.get(one, (CONNECTED,))[0] in _USED]
     frequency = _measure_supply_frequency(candidates or bank, recording)
-    judged = _states_by_samples(candidates, rate, frequency or recording.nominal_frequency, nominal) | judged
-    kept = [one for one in bank if judged[one][0] in _USED] or _dead_supply(bank, candidates, judged)
-    systems = _name_supply(candidates, kept, judged)
-    states = [ChannelState(one.number, one.channel.name, one.phase, systems.get(one, ""), *judged[one]) for one in bank]
+    states_by_channel = (
+        _states_by_samples(candidates, rate, frequency or recording.nominal_frequency, nominal) | states_by_channel
+    )
+    kept = [one for one in bank if states_by_channel[one][0] in _USED] or _dead_supply(
+        bank, candidates, states_by_channel
+    )
+    systems = _name_supply(candidates, kept, states_by_channel)
+    states = [
+        ChannelState(one.number, one.channel.name, one.phase, systems.get(one, ""), *states_by_channel[one])
+        for one in bank
+    ]
     states += _list_values(recording) if names is None else []
     states.sort(key=lambda state: state.number)
     if not kept:
@@ -140,10 +147,10 @@ def select_channels(
 
 
 def _name_supply(
-    candidates: Sequence[SupplyChannel], kept: Sequence[SupplyChannel], judged: _Judged
+    candidates: Sequence[SupplyChannel], kept: Sequence[SupplyChannel], states_by_channel: _StatesByChannel
 ) -> dict[SupplyChannel, str]:
     """Systems of the channels that are kept, and of the dead phases beside them."""
-    dead_phases = [one for one in candidates if one.phase and judged[one][0] == DISCONNECTED]
+    dead_phases = [one for one in candidates if one.phase and states_by_channel[one][0] == DISCONNECTED]
     members = [one for one in candidates if one in kept or one in dead_phases]
     return dict(zip(members, name_systems([one.channel for one in members]), strict=True))
 
@@ -169,11 +176,11 @@ def _fill_channels(recording: Recording, names: Sequence[str] | None) -> list[Su
 
 
 def _dead_supply(
-    bank: Sequence[SupplyChannel], candidates: Sequence[SupplyChannel], judged: _Judged
+    bank: Sequence[SupplyChannel], candidates: Sequence[SupplyChannel], states_by_channel: _StatesByChannel
 ) -> list[SupplyChannel]:
     """The phases of a supply without voltage, which are analysed if there is nothing else."""
     phased = [one for one in bank if one.phase] or bank
-    is_dead = all(judged[one][0] == DISCONNECTED or judged[one][1] == _NEUTRAL for one in phased)
+    is_dead = all(states_by_channel[one][0] == DISCONNECTED or states_by_channel[one][1] == _NEUTRAL for one in phased)
     return [one for one in candidates if one in phased] if is_dead else []
 
 
@@ -237,29 +244,32 @@ def _measure_supply_frequency(candidates: Sequence[SupplyChannel], recording: Re
     return measure_frequency([one.filled for one in sines if one.size >= _WEAK * strongest], rate, nominal)
 
 
-def _states_by_name(bank: Sequence[SupplyChannel], rate: float, frequency: float) -> _Judged:
+def _states_by_name(bank: Sequence[SupplyChannel], rate: float, frequency: float) -> _StatesByChannel:
     """States that the user or a name tells; some names do not count if the samples are a sine."""
     numbered = {one: match[1] for one in bank if (match := _NUMBERED.search(one.channel.name))}
     lettered = {one.phase for one in bank if one not in numbered} >= {"A", "B", "C"}
     has_components = lettered and "3" not in numbered.values()
-    judged: _Judged = {}
+    states_by_channel: _StatesByChannel = {}
     for one in bank:
         name = one.channel.name
         is_component = has_components and one in numbered
         if one.channel.state:
-            judged[one] = (one.channel.state, "given")
+            states_by_channel[one] = (one.channel.state, "given")
         elif (one.phase or find_phase("", name)) == "N":
-            judged[one] = (DERIVED, _NEUTRAL)
+            states_by_channel[one] = (DERIVED, _NEUTRAL)
         elif _SEQUENCE.search(name):
-            judged[one] = (DERIVED, "sequence component")
+            states_by_channel[one] = (DERIVED, "sequence component")
         elif (is_component or _CONTROLLED.search(name)) and not one.is_wave(rate, frequency, solid=True):
-            judged[one] = (DERIVED, "sequence component or magnitude" if is_component else "control quantity")
-    return judged
+            states_by_channel[one] = (
+                DERIVED,
+                "sequence component or magnitude" if is_component else "control quantity",
+            )
+    return states_by_channel
 
 
 def _states_by_samples(
     bank: Sequence[SupplyChannel], rate: float, frequency: float, nominal: float | Mapping[str, float] | None
-) -> _Judged:
+) -> _StatesByChannel:
     """States that the samples show; a nominal voltage [V] may be given."""
     phased = any(one.phase for one in bank)
     waves = [one for one in bank if _fits_nominal(one, nominal, phased) or one.is_wave(rate, frequency)]
@@ -268,17 +278,19 @@ def _states_by_samples(
     for one, system in zip(bank, name_systems([one.channel for one in bank]), strict=True):
         systems.setdefault(system, []).append(one)
     is_short = any(one.filled.size < rate / frequency for one in bank)  # too short to tell
-    judged: _Judged = {}
+    states_by_channel: _StatesByChannel = {}
     for members in systems.values():
         beside = max((one.size for one in members if one in waves), default=0.0)
         for one in members:
-            judged[one] = (CONNECTED, "") if is_short else _state_by_size(one, one in waves, beside, strongest)
-    return judged | _find_sums(list(systems.values()), judged)
+            states_by_channel[one] = (
+                (CONNECTED, "") if is_short else _state_by_size(one, one in waves, beside, strongest)
+            )
+    return states_by_channel | _find_sums(list(systems.values()), states_by_channel)
 
 
-def _find_sums(systems: Sequence[Sequence[SupplyChannel]], judged: _Judged) -> _Judged:
+def _find_sums(systems: Sequence[Sequence[SupplyChannel]], states_by_channel: _StatesByChannel) -> _StatesByChannel:
     """The connected channels that follow the sum of the three phases of a system."""
-    live = [[one for one in members if judged[one][0] == CONNECTED] for members in systems]
+    live = [[one for one in members if states_by_channel[one][0] == CONNECTED] for members in systems]
     triples = [members for members in live if sorted(one.phase for one in members) == ["A", "B", "C"]]
     others = [one for members in live if members not in triples for one in members]
     return {one: (DERIVED, _SUM_OF_PHASES) for one in others if any(_is_sum(one, triple) for triple in triples)}

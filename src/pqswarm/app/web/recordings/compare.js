@@ -85,8 +85,8 @@
     }
 
     markEvents() {
-      this.waves.setEvents(this.analyses.flatMap((one, i) => one.events.map((event) => ({ start: event.start + this.starts[i], end: event.end + this.starts[i], type: event.type, index: `${i}:${event.index}`,
-        channels: event.channels.map((name) => `${this.names[i]} ${name}`), title: [this.names[i], typeTitle(event), [...new Set(event.phases)].join(""), magnitudeText(event.row)].filter(Boolean).join(" ") }))));
+      this.waves.setEvents(this.analyses.flatMap((one, i) => one.events.map((event) => ({ start: event.start + this.starts[i], end: event.end + this.starts[i], type: event.type, index: `${i}:${event.event}`,
+        channels: event.parts.map((part) => `${this.names[i]} ${part.channel}`), title: [this.names[i], typeTitle(event), event.phases.replaceAll(" ", ""), magnitudeText(event)].filter(Boolean).join(" ") }))));
     }
 
     // The views of both, as one; where a recording has nothing, its part is empty.
@@ -137,7 +137,7 @@
     changed() {}
     message(message) {
       const isOurs = this.ids.some((id) => id.split("-")[0] === message.id?.split("-")[0]);
-      const isNew = message.state === "analysed" && this.analyses?.some((one) => one.state !== "analysed");
+      const isNew = message.state === "analyzed" && this.analyses?.some((one) => one.state !== "analyzed");
       if (message.state === "again" || (isOurs && isNew)) pq.recordings.reopen();
       else if (isOurs && message.urms) this.waves?.refresh();
     }

@@ -21,13 +21,13 @@
         this.holder.replaceChildren(pq.el("p", { class: "hint soft" }, "Choose an event: click its row or its bar above the waveforms, or press N in the waveforms."), ...this.caveats(analysis));
         return;
       }
-      const same = this.event?.index === event.index;
+      const same = this.event?.event === event.event;
       const open = same && this.form?.isConnected && this.form.open;
       this.event = event;
       this.analysis = analysis;
       const fact = (title, read, ...content) => pq.el("div", {}, pq.el("dt", {}, title), pq.el("dd", { "data-read": read }, content));
       const ranked = Object.entries(event.probabilities ?? {});
-      const shown = event.class === "unknown" ? "unknown: unlike any event the model was trained on" : className(event.class) || "not applied";
+      const shown = event.label === "unknown" ? "unknown: unlike any event the model was trained on" : className(event.label) || "not applied";
       this.holder.replaceChildren(...[
         pq.el("h2", { class: "sentence" }, swatch(event.type), event.title),
         ...this.incident(event, analysis),
@@ -35,7 +35,7 @@
           ...this.measured(event, fact),
           fact(event.agreement === "measured" ? "Class" : "Model", "class", shown, Number.isFinite(event.probability) ? `, ${pq.percent(event.probability, 0)}` : "",
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
-          fact("Rules", "rule", className(event.rule_class) || "–"),
+          fact("Rules", "rule", className(event.rule_label) || "–"),
           fact("Agreement", "agreement", pq.el("span", { class: /^agree/.test(event.agreement) ? "agree" : /^disagree/.test(event.agreement) ? "disagree" : "" }, event.agreement))),
         ...this.caveats(analysis),
         this.correction(event),
@@ -48,9 +48,9 @@
       const isLevel = ["sag", "swell", "interruption"].includes(event.type);
       const span = (event.end ?? event.start) - event.start;
       return [
-        event.unit === "pu" ? fact("1 pu", "reference", `${pq.si(event.reference, "V")} (${event.reference_source})`) : null,
+        event.unit === "pu" ? fact("1 pu", "reference", `${pq.si(event.reference_volts, "V")} (${event.reference_source})`) : null,
         isLevel && event.parts.length > 1 ? fact("Phases", "parts", event.parts.map((part) => `${part.phase || part.channel} ${pq.fixed(part.magnitude, 2)} pu, ${pq.seconds(part.duration)}`).join("; ")) : null,
-        isLevel ? fact("Duration", "durations", `${pq.seconds(event.duration)} by Urms(1/2) (IEC 61000-4-30), ${pq.seconds(span)} on the waveform`) : null,
+        isLevel ? fact("Duration", "durations", `${pq.seconds(event.duration_s)} by Urms(1/2) (IEC 61000-4-30), ${pq.seconds(span)} on the waveform`) : null,
         event.sag_type ? fact("Sag type", "sag-type", event.sag_type) : null,
         event.also?.length ? fact("Also on", "also", event.also.join(", ")) : null,
       ].filter(Boolean);
@@ -58,7 +58,7 @@
 
     // The cause of the incident, its evidence and its stages.
     incident(event, analysis) {
-      const found = analysis?.incidents?.find((one) => one.events.includes(event.index));
+      const found = analysis?.incidents?.find((one) => one.events.includes(event.event));
       if (!found?.stages.length) return [];
       const sure = found.cause === "unknown" ? "" : `, ${pq.percent(found.probability, 0)}`;
       const levels = (stage) => Object.entries(stage.levels).map(([name, value]) => `${name} ${pq.fixed(value, 2)}`).join(", ");
@@ -77,7 +77,7 @@
     // What was said by hand, and the form to say it: class ("not an event" included) and cause.
     correction(event) {
       const box = pq.el("div", { class: "correction" });
-      const now = { class: event.correction, cause: event.row.cause_correction };
+      const now = { class: event.correction, cause: event.cause_correction };
       for (const [what, current] of Object.entries(now)) {
         if (!current?.label) continue;
         box.append(pq.el("p", { class: "corrected", "data-read": what === "class" ? "correction" : "cause-by-hand" }, what === "class" ? "Corrected to " : "Cause by hand: ", pq.el("strong", {}, label(current.label)), ` by ${current.by}, ${moment(current.at)}`, current.note ? `: ${current.note}` : ".", " "),
@@ -115,8 +115,8 @@
       const { event, analysis } = this;
       try {
         for (const [what, text] of changed) {
-          const { correction } = await pq.app.api("/api/corrections", { method: "POST", json: { recording: this.page.id, event: event.index, label: text, by, note, what }, signal: this.end.signal });
-          this.page.message({ about: "recordings", id: this.page.id, state: "corrected", event: event.index, what, correction });
+          const { correction } = await pq.app.api("/api/corrections", { method: "POST", json: { recording: this.page.id, event: event.event, label: text, by, note, what }, signal: this.end.signal });
+          this.page.message({ about: "recordings", id: this.page.id, state: "corrected", event: event.event, what, correction });
         }
         this.form.open = false;
         if (this.event !== event) return;
@@ -145,7 +145,7 @@
           { key: "path", title: "Recording" },
           { key: "type", title: "Event", show: (one) => [swatch(one.type), `${typeTitle(one)} at ${pq.fixed(one.start, 3)} s`] },
           { key: "what", title: "What" },
-          { key: "found", title: "Found", text: (one) => (one.what === "class" ? className(one.class) : ""), value: (one) => one.class },
+          { key: "found", title: "Found", text: (one) => (one.what === "class" ? className(one.found_label) : ""), value: (one) => one.found_label },
           { key: "label", title: "By hand", text: (one) => label(one.label) },
           { key: "note", title: "Note" },
         ] });

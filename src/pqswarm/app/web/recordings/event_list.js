@@ -24,8 +24,8 @@
     { key: "cause", title: "Cause", help: "Of the incident, at its main event; a pencil marks a cause by hand", value: (row) => row.cause_correction?.label || row.cause,
       show: (row) => (row.cause_correction?.label ? said(row, row.cause_correction, row.cause_correction.label)
         : pq.el("span", { title: row.cause || null }, row.cause.startsWith("cause unknown") ? "unknown" : row.cause ? `${row.cause}, ${pq.percent(row.cause_probability, 0)}` : row.incident ? `↳ incident ${row.incident}` : "")) },
-    { key: "class", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(row.correction?.label || row.class),
-      show: (row) => (row.correction?.label ? said(row, row.correction, className(row.correction.label)) : className(row.class)) },
+    { key: "label", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(row.correction?.label || row.label),
+      show: (row) => (row.correction?.label ? said(row, row.correction, className(row.correction.label)) : className(row.label)) },
     { key: "probability", title: "Prob.", number: true, help: "Probability of the class, by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
     { key: "agreement", title: "Agreement", help: "Whether rules and model agree", value: agreementWord,
       show: (row) => pq.el("span", { class: /^agree/.test(agreementWord(row)) ? "agree" : /^disagree/.test(agreementWord(row)) ? "disagree" : "soft", title: row.agreement }, agreementWord(row)) },
@@ -53,16 +53,16 @@
     build(route) {
       this.summary = pq.el("p", { class: "soft summary" });
       this.holder.append(pq.el("div", { class: "row head" }, pq.el("h1", { tabindex: "-1" }, "Recordings"), (this.rooms = pq.recordings.rooms("", readFilters(route.query))), this.summary));
-      this.uploads = new pq.Uploads(this.holder, { limit: () => store.limit, onanalysed: (one) => this.jump(one) });
+      this.uploads = new pq.Uploads(this.holder, { limit: () => store.limit, onanalyzed: (one) => this.jump(one) });
       this.bar = pq.el("progress", { max: 1, value: 0, "aria-label": "Analysis" });
       this.progressWords = pq.el("span", { role: "status" });
-      this.progress = pq.el("div", { class: "row analysing", hidden: true }, this.bar, this.progressWords);
+      this.progress = pq.el("div", { class: "row analyzing", hidden: true }, this.bar, this.progressWords);
       this.note = pq.el("p", { class: "note" });
       this.holder.append(this.progress, this.note);
       this.filters = new pq.Filters(this.holder, { path: "", order: true });
       this.fault = pq.el("div");
       this.holder.append(this.fault);
-      const more = { type: (row) => this.opener(row), class: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
+      const more = { type: (row) => this.opener(row), label: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
       const columns = pq.recordings.columns.filter((column) => !["probability", "agreement"].includes(column.key)).map((column) => (more[column.key] ? { ...column, show: (row) => [column.show(row), more[column.key](row)] } : column));
       this.table = new pq.Table(this.holder, { caption: "Events", columns, rows: [], key, empty: LOADING,
         rowClass: (row) => [row.under ? "under" : "", row.hidden ? "struck" : ""].join(" ").trim(), isHidden: (row) => row.under && !this.open.has(row.under),
@@ -235,7 +235,7 @@
       holder.append(this.element);
       const input = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search recordings", on: { change: () => { this.words = input.value.trim(); this.load(); } } });
       const state = pq.el("select", { "aria-label": "Result", on: { change: () => { this.state = state.value; this.load(); } } },
-        [["", "all results"], ["done", "analysed"], ["failed", "failed"]].map(([value, text]) => pq.el("option", { value }, text)));
+        [["", "all results"], ["done", "analyzed"], ["failed", "failed"]].map(([value, text]) => pq.el("option", { value }, text)));
       this.table = new pq.Table(this.element, { caption: "All recordings", rows: [], key: (one) => one.id, empty: LOADING, onsort: () => {}, onmore: () => this.load(this.next),
         onclick: (one) => pq.app.go("recordings", one.id), columns: [
           { key: "name", title: "Recording" },
@@ -275,7 +275,7 @@
 
     // Files that wait, are analysed or failed come first: they are not in the archive yet.
     changed() {
-      const pending = this.words || this.state === "done" ? [] : store.recordings.filter((one) => one.state === "failed" || (!this.state && one.state !== "analysed"));
+      const pending = this.words || this.state === "done" ? [] : store.recordings.filter((one) => one.state === "failed" || (!this.state && one.state !== "analyzed"));
       const listed = new Set(pending.map((one) => one.id));
       const rows = [...pending, ...this.rows.filter((one) => !listed.has(one.id))];
       this.table.options.empty = store.known && this.begun ? (this.words || this.state ? "No recording matches." : EMPTY) : LOADING;

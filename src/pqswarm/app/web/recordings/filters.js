@@ -13,7 +13,7 @@
       Object.assign(this, { path, filters: null, found: null });
       this.chips = pq.el("div", { class: "chips", role: "group", "aria-label": "Kinds of events" });
       const select = (name, label) => pq.el("select", { name, "aria-label": label, on: { change: (event) => this.set({ [name]: event.target.value }) } });
-      this.selects = { station: select("station", "Station"), class: select("class", "Class"), cause: select("cause", "Cause"), severity: select("severity", "Severity"), ...(order ? { order: select("order", "Order") } : {}) };
+      this.selects = { station: select("station", "Station"), label: select("label", "Class"), cause: select("cause", "Cause"), severity: select("severity", "Severity"), ...(order ? { order: select("order", "Order") } : {}) };
       const date = (name, label, value) => pq.el("input", { type: "date", name, "aria-label": label, on: { change: (event) => this.set({ [name]: value(event.target.value) }) } });
       this.from = date("from", "First day", (given) => given);
       this.to = date("to", "Last day", afterDay);
@@ -64,7 +64,7 @@
       };
       const counted = (numbers, title) => Object.entries(numbers).filter(([name]) => name).sort(([a], [b]) => a.localeCompare(b)).map(([name, n]) => [name, `${title(name)} (${n.toLocaleString("en")})`]);
       choose("station", "all stations", facets.stations.map((one) => [String(one.id), `${one.name || "without a name"} (${one.n.toLocaleString("en")})`]));
-      choose("class", "all classes", counted(facets.classes, className));
+      choose("label", "all classes", counted(facets.labels, className));
       choose("cause", "all causes", counted(facets.causes, (name) => name));
       choose("severity", SEVERITIES[""], Object.entries(SEVERITIES).slice(1));
       if (this.selects.order) choose("order", ORDERS[""], Object.entries(ORDERS).slice(1));

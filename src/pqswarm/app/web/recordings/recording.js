@@ -36,7 +36,7 @@
       this.facts = pq.el("p", { class: "soft facts" });
       this.references = pq.el("p", { class: "soft references", "data-read": "references" });
       this.tools = pq.el("div", { class: "tools", role: "group", "aria-label": "Export" });
-      this.progress = pq.el("div", { class: "row analysing", role: "status", hidden: true });
+      this.progress = pq.el("div", { class: "row analyzing", role: "status", hidden: true });
       this.notes = pq.el("details", { class: "note", hidden: true });
       this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
       this.side = pq.el("section", { class: "card verdict", "aria-label": "Verdict", hidden: true });
@@ -82,7 +82,7 @@
     // After a restart Urms(1/2) is measured again: until then say so.
     writeUrms() {
       const isMeasured = this.hasUrms || !this.analysis?.references.length || this.header.seconds * this.header.nominal_frequency < 3;
-      if (this.analysis?.state === "analysed" && this.progress.hidden !== isMeasured) {
+      if (this.analysis?.state === "analyzed" && this.progress.hidden !== isMeasured) {
         this.progress.hidden = isMeasured;
         this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
       }
@@ -119,7 +119,7 @@
     }
 
     buildTable() {
-      const kept = ["type", "phases", "magnitude", "duration", "cause", "class", "probability", "agreement"];
+      const kept = ["type", "phases", "magnitude", "duration", "cause", "label", "probability", "agreement"];
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
       const volts = (row) => `${magnitudeText(row)}${Number.isFinite(row.volts) ? ` (${pq.si(row.volts, "V")})` : ""}`;
@@ -150,7 +150,7 @@
         if (text === this.answer) return;
         const before = this.analysis?.state;
         [this.answer, this.analysis] = [text, JSON.parse(text)];
-        if (before === "analysed") this.openAgain();
+        if (before === "analyzed") this.openAgain();
       } catch (error) {
         pq.app.fail(error, this.events);
         return;
@@ -159,15 +159,15 @@
       this.writeProgress(state, this.analysis.share, reason);
       this.writeReferences();
       this.writeUrms();
-      if (state === "analysed" && !this.analysis.incidents.length) this.sheet.remove();
-      this.table.options.empty = state === "analysed" ? `${nothing[0]?.toUpperCase() ?? ""}${nothing.slice(1)}.` : state === "failed" ? reason : "Not analysed yet.";
-      this.table.update(events.map((one) => one.row));
+      if (state === "analyzed" && !this.analysis.incidents.length) this.sheet.remove();
+      this.table.options.empty = state === "analyzed" ? `${nothing[0]?.toUpperCase() ?? ""}${nothing.slice(1)}.` : state === "failed" ? reason : "Not analysed yet.";
+      this.table.update(events);
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
-      this.waves.setEvents(events.map((one) => ({ start: one.start, end: one.end, type: one.type, index: one.index,
-        channels: one.channels, title: [typeTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
+      this.waves.setEvents(events.map((one) => ({ start: one.start, end: one.end, type: one.type, index: one.event,
+        channels: one.parts.map((part) => part.channel), title: [typeTitle(one), one.phases.replaceAll(" ", ""), one.parts[0].system, magnitudeText(one)].filter(Boolean).join(" ") })));
       this.flush();
-      if (state === "analysed") {
+      if (state === "analyzed") {
         this.around.load();
         this.apply(this.route, true);
       }
@@ -185,8 +185,8 @@
     }
 
     writeProgress(state, share, reason) {
-      this.progress.hidden = state === "analysed";
-      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analysed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (share || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
+      this.progress.hidden = state === "analyzed";
+      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analyzed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (share || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
       this.progress.classList.toggle("error", state === "failed");
       this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Analysis" })] : []), words);
     }
@@ -198,7 +198,7 @@
       }
       if (!this.header || message.id.split("-")[0] !== this.id.split("-")[0]) return;
       if (message.state === "working") this.writeProgress("working", message.share, "");
-      if (message.state === "analysed" || message.state === "failed") {
+      if (message.state === "analyzed" || message.state === "failed") {
         this.writeProgress(message.state, 1, message.reason ?? "");
         this.loadAnalysis();
         if (message.urms) this.waves?.refresh();
@@ -206,8 +206,8 @@
       if (message.state === "corrected") {
         const event = this.analysis?.events[message.event];
         if (!event) return;
-        if (message.what === "cause") event.row.cause_correction = message.correction;
-        else event.correction = event.row.correction = message.correction;
+        if (message.what === "cause") event.cause_correction = message.correction;
+        else event.correction = message.correction;
         this.table.update(this.table.rows);
         if (this.event === message.event) this.verdict.show(event, this.analysis);
       }
@@ -223,7 +223,7 @@
 
     placeOf(event) {
       const { t, span, a, b } = this.waves.placeOf(event);
-      return { t: round(t), span: round(span), event: event.index, a: round(a), b: round(b), groups: this.groups() };
+      return { t: round(t), span: round(span), event: event.event, a: round(a), b: round(b), groups: this.groups() };
     }
 
     // The choice of channels for the address, unless it is the initial one.
@@ -260,9 +260,9 @@
     }
 
     select(event) {
-      this.event = event?.index ?? null;
+      this.event = event?.event ?? null;
       this.table.select(this.event);
-      this.sheet.href = `/api/recordings/${this.id}/sheet.pdf${event ? `?event=${event.index}` : ""}`;
+      this.sheet.href = `/api/recordings/${this.id}/sheet.pdf${event ? `?event=${event.event}` : ""}`;
       this.side.hidden = !this.analysis?.events.length;
       this.verdict.show(event, this.analysis);
       this.around.draw();
@@ -284,7 +284,7 @@
       this.bands.moved();
       clearTimeout(this.linking);
       this.linking = 0;
-      if (this.analysis?.state !== "analysed" && this.route.query.has("event")) return; // the link leads to an event that is not known yet
+      if (this.analysis?.state !== "analyzed" && this.route.query.has("event")) return; // the link leads to an event that is not known yet
       this.linking = setTimeout(() => this.write(), LINK_WAIT);
     }
 

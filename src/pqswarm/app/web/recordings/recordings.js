@@ -4,7 +4,7 @@
   const pq = window.pq;
   const WAIT = 250; // milliseconds before a change is drawn
   const PAUSE = 2000; // minimum time between two reloads because of changes [ms]
-  const LISTS = ["station", "type", "class", "cause"];
+  const LISTS = ["station", "type", "label", "cause"];
   const WORDS = ["from", "to", "severity", "text", "hidden", "order"];
 
   const file = (id) => id.split("-")[0];
@@ -32,7 +32,7 @@
     swatch: (type) => pq.el("span", { class: "swatch", style: { background: pq.typeColor(type) } }),
     count: (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`,
     stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
-      analysed: one.n_events ? pq.recordings.count(one.n_events, "event") : "no events" })[one.state] ?? one.state,
+      analyzed: one.n_events ? pq.recordings.count(one.n_events, "event") : "no events" })[one.state] ?? one.state,
 
     // Filters of the address: lists of stations, types, classes and causes, and words. `to` is exclusive, as in requests.
     readFilters: (query) => ({ ...Object.fromEntries(LISTS.map((name) => [name, query.getAll(name)])), ...Object.fromEntries(WORDS.map((name) => [name, query.get(name) ?? ""])) }),
@@ -48,12 +48,12 @@
 
     // The channels of an event, and of the feeder of its incident.
     concerned(event, { incidents }, channels) {
-      const feeder = incidents.find((one) => one.event_numbers.includes(event.index))?.feeder;
+      const feeder = incidents.find((one) => one.events.includes(event.event))?.feeder;
       const isOn = ({ kind, name }) => kind === "current" && feeder && (name.startsWith(feeder) || feeder.split("/").includes(name));
-      return [...event.channels, ...channels.filter(isOn).map((one) => one.name)];
+      return [...event.parts.map((part) => part.channel), ...channels.filter(isOn).map((one) => one.name)];
     },
     // The main event of an analysis.
-    mainEvent: ({ events, incidents }) => events[incidents[0]?.event_numbers?.[0] ?? 0],
+    mainEvent: ({ events, incidents }) => events[incidents[0]?.events[0] ?? 0],
     // The name that a person gave last, for corrections and notes.
     get name() {
       try {
@@ -75,7 +75,7 @@
 
   // What is known of the whole archive; the visible page is notified of changes.
   const store = (pq.recordings.store = {
-    recordings: [], types: {}, classes: {}, causes: [], facets: { total: 0, types: {}, stations: [], classes: {}, causes: {} }, counts: {}, folder: "", note: "", analysing: false, known: false, limit: null,
+    recordings: [], types: {}, classes: {}, causes: [], facets: { total: 0, types: {}, stations: [], labels: {}, causes: {} }, counts: {}, folder: "", note: "", analyzing: false, known: false, limit: null,
 
     async load(signal) {
       const answer = await pq.app.api("/api/recordings", { signal });

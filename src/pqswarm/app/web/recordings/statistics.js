@@ -161,7 +161,7 @@
       const marks = [...bins.map((one) => this.tip(pq.svg("rect", { class: "bin", role: "img", x: x(one.seconds[0]), y: y(one.percent[1]), width: Math.max(x(one.seconds[1]) - x(one.seconds[0]), 1), height: Math.max(y(one.percent[0]) - y(one.percent[1]), 1),
         style: { fill: pq.typeColor(one.type), fillOpacity: 0.25 + (0.75 * Math.log(1 + one.n)) / Math.log(1 + most) } }), `${range(one)}: ${count(one.n, "event")}, most are ${typeTitle(one)}`)),
       ...points.map((one, i) => this.tip(pq.svg("a", { class: "point", href: pq.app.link("recordings", one.recording, { event: one.event }), tabindex: i ? -1 : 0, "data-name": `${one.recording}:${one.event}`, "data-seconds": one.seconds, "data-percent": one.percent },
-        pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.typeColor(one.type) } })), `${one.label}: ${pq.fixed(one.percent, 1)} %, ${pq.seconds(one.seconds)}`))];
+        pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.typeColor(one.type) } })), `${one.title}: ${pq.fixed(one.percent, 1)} %, ${pq.seconds(one.seconds)}`))];
       this.count.textContent = bins.length ? `${count(total, "event")}, counted in fields: the stronger the colour, the more` : count(total, "event");
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Magnitude against duration" }, grid, marks, lines, legend, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
         pq.svg("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "Duration"));

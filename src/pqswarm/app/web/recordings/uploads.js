@@ -21,7 +21,7 @@
     return found;
   };
 
-  // new pq.Uploads(holder, {limit: () => bytes or null, onanalysed: (recording) => ...})
+  // new pq.Uploads(holder, {limit: () => bytes or null, onanalyzed: (recording) => ...})
   pq.Uploads = class {
     constructor(holder, options) {
       Object.assign(this, { options, waiting: [], sending: null });
@@ -151,11 +151,11 @@
         seen.add(recording);
         if (state !== "sent" || !found) continue;
         const words = item.querySelector("[role]");
-        if (found.state === "analysed") {
-          item.dataset.state = "analysed";
+        if (found.state === "analyzed") {
+          item.dataset.state = "analyzed";
           words.replaceChildren(`${pq.recordings.stateText(found)}: `, pq.el("a", { href: pq.app.link("recordings", recording) }, "open"));
           item.querySelector(".file").textContent = found.name;
-          this.options.onanalysed(found);
+          this.options.onanalyzed(found);
         } else {
           words.textContent = found.state === "waiting" && !found.reason ? "queued for analysis" : found.state === "working" ? "being analysed" : found.reason;
           if (found.state === "failed") item.dataset.state = "failed";

@@ -9,9 +9,9 @@ from markupsafe import Markup, escape
 
 from pqswarm._base.text import count_text
 from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
-from pqswarm.identify.show.rows import row_color, row_curve_point, row_severity
-from pqswarm.identify.show.words import join_words
+from pqswarm.identify.show.rows import row_color
+from pqswarm.identify.tolerance import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve, curve_point, rank_event
+from pqswarm.identify.words import join_words
 
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
@@ -49,7 +49,7 @@ def draw_charts(events: Sequence[EventResult], tips: Sequence[str], links: Seque
     shown = [
         _ChartPoint(found, *place, *words)
         for found, *words in zip(events, tips, links, strict=True)
-        if (place := row_curve_point(found)) is not None
+        if (place := curve_point(found.event)) is not None
     ]
     dips = [one for one in shown if one.found.event.type in ("sag", "interruption")]
     itic, semi = (_Axes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
@@ -121,7 +121,7 @@ class _Axes:
             *self._grid(),
             *lines,
             *self._frame(),
-            *(self._point(row) for row in sorted(rows, key=lambda row: row_severity(row.found))[-_MAX_POINTS:]),
+            *(self._point(row) for row in sorted(rows, key=lambda row: rank_event(row.found.event))[-_MAX_POINTS:]),
             "</svg>",
         ]
         return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)

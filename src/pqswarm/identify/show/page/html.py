@@ -14,13 +14,12 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text
 from pqswarm._base.units import frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
-from pqswarm.identify.analysis import COLUMNS
+from pqswarm.identify.rows import COLUMNS
 from pqswarm.identify.show import rows
-from pqswarm.identify.show.curves import COLORS
+from pqswarm.identify.show.colors import COLORS
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page.charts import Chart, draw_charts
 from pqswarm.identify.show.page.indices import (
-    AGGREGATION,
     Cells,
     count_dips_for_indices,
     count_swells_for_indices,
@@ -35,7 +34,8 @@ from pqswarm.identify.show.page.listing import (
     listing_headline,
 )
 from pqswarm.identify.show.page.waveforms import Waveforms, find_waveform_recording, read_waveforms
-from pqswarm.identify.show.words import duration_text, time_text
+from pqswarm.identify.tolerance import AGGREGATION, rank_event
+from pqswarm.identify.words import duration_text, time_text
 from pqswarm.measure.event import EVENT_TYPES
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def page_html(
     listed = list_events(kept)
     waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
-    worst = sorted(listed, key=lambda one: rows.row_severity(one.found), reverse=True)[:_MAX_PACKED]
+    worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
     csv = csv_lines(
         (row for one in kept for row in one.analysis.rows()),
@@ -192,7 +192,7 @@ class _Figure:
 def _list_figures(waveforms: Sequence[Waveforms]) -> list[_Figure]:
     """One figure for each event, worst first."""
     figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
-    return sorted(figures, key=lambda figure: rows.row_severity(figure.listed.found), reverse=True)
+    return sorted(figures, key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
 
 
 def _page_html_figures_note(number: int, events: int) -> str:
@@ -212,7 +212,7 @@ def _page_html_figures_note(number: int, events: int) -> str:
 def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> "Table | None":
     from pqswarm.report.tables import Table
 
-    table = sarfi(listed)
+    table = sarfi(listed, recordings)
     if not table:
         return None
     length = duration_text(sum(one.analysis.duration for one in recordings), 50.0).partition(" (")[0] or "no time"

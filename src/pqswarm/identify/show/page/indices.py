@@ -7,29 +7,27 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from pqswarm.identify.show.curves import ITIC, RMS, SEMI
-from pqswarm.identify.show.page.listing import ListedEvent
-from pqswarm.identify.show.rows import row_curve_point
-
-AGGREGATION = 60.0
-"""Events of a site that start within this time of the first count as one [s] (IEEE 1564)."""
+from pqswarm.identify.show.page.listing import ListedEvent, ListedRecording
+from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, curve_point
 
 _EPOCH = datetime(2000, 1, 1)
 _LOW, _HIGH = ("sag", "interruption"), ("swell",)
 _SARFI = [*(f"SARFI-{level}" for level in (90, 80, 70, 50, 10, 110, 120, 140)), "SARFI-ITIC", "SARFI-SEMI"]
 
 
-def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
+def sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = ()) -> list[dict[str, Any]]:
     """Count the events of each site below or above each level: a row for each site, and one for all if several.
 
     Events of a site that start within a minute of the first count as one, with their minimum and maximum voltages. A
-    site is a station, or a file if the station is unknown, and a three-phase system in it.
+    site is a station, or a file if the station is unknown, and a three-phase system in it; those of `recordings`
+    without events have zeros.
     """
     sites: dict[tuple[str, str], list[ListedEvent]] = {}
     for row in rows:
         if row.found.event.type in RMS:
             sites.setdefault((row.recording.site, row.found.event.system), []).append(row)
-    quiet = {row.recording.site for row in rows} - {station for station, _ in sites}
+    quiet = {recording.site for recording in (*recordings, *(row.recording for row in rows))}
+    quiet -= {station for station, _ in sites}
     sites |= {(station, ""): [] for station in quiet}
     table: list[dict[str, Any]] = []
     for site, events in sorted(sites.items()):
@@ -82,7 +80,7 @@ def _count_for_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
 def _event_points_for_indices(rows: Iterable[ListedEvent], event_types: Sequence[str]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of the events of these types."""
     found = [row.found for row in rows if row.found.event.type in event_types]
-    return [row_curve_point(one) or (0.0, 100 * one.event.magnitude) for one in found]
+    return [curve_point(one.event) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show.page.levels import LEAD, urms_level_extremes
-from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, row_severity
-from pqswarm.identify.show.words import join_words, time_text
+from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment
+from pqswarm.identify.tolerance import rank_event
+from pqswarm.identify.words import join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.incidents.record import Incident
 
@@ -49,7 +50,7 @@ class ListedRecording:
 def _near_listed_events(analysis: Analysis, time: FloatArray) -> BoolArray:
     """Values of Urms(1/2) near the worst events."""
     shown = np.zeros(time.size, dtype=bool)
-    for found in sorted(analysis.events, key=row_severity, reverse=True)[:MAX_FIGURES]:
+    for found in sorted(analysis.events, key=lambda result: rank_event(result.event), reverse=True)[:MAX_FIGURES]:
         event = found.event
         middle = (event.start + event.end) / 2
         shown |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + LONGEST_SHOWN) + LEAD)
@@ -117,7 +118,7 @@ def listing_headline(
         text += f", {dates[0]}" if dates[0] == dates[-1] else f", {dates[0]} to {dates[-1]}"
     lines = [f"{text}." if recordings else "No recording could be read."]
     if listed:
-        worst = max(listed, key=lambda one: row_severity(one.found))
+        worst = max(listed, key=lambda one: rank_event(one.found.event))
         analysis = worst.recording.analysis
         at = f" at {analysis.station}" if analysis.station else ""
         cause = "" if worst.incident is None or not worst.incident.stages else f"; {worst.incident.title}"

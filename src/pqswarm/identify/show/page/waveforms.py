@@ -17,7 +17,8 @@ from pqswarm.identify.show.page.levels import (
     list_level_views,
 )
 from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
-from pqswarm.identify.show.rows import event_sentence, row_severity
+from pqswarm.identify.show.rows import event_sentence
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.recordings import open_recordings
 from pqswarm.recordings.recording import RecordingSource
 
@@ -41,7 +42,7 @@ class Waveforms:
 
 
 def _sort_worst_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
-    return sorted(listed, key=lambda one: row_severity(one.found), reverse=True)
+    return sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)
 
 
 def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
@@ -93,7 +94,7 @@ def read_waveforms(
         except _ANY_ERROR:
             continue
     _open_for_waveforms.cache_clear()
-    found.sort(key=lambda waveforms: row_severity(waveforms.events[0].found), reverse=True)
+    found.sort(key=lambda waveforms: rank_event(waveforms.events[0].found.event), reverse=True)
     kept, size = [], 0
     for waveforms in found:
         size += len(waveforms.json)

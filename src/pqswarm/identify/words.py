@@ -18,7 +18,7 @@ def magnitude_text(event: Event) -> str:
     if event.unit != "pu":
         return f"{digits_text(event.magnitude, 3)} {event.unit}"
     peak = event.type == "transient"
-    volts = voltage_text(event.volts) if event.reference > 0 else ""
+    volts = voltage_text(event.volts) if event.reference_volts > 0 else ""
     digits = 3 if event.type == "rapid voltage change" else 2
     return f"{event.magnitude:.{digits}f} pu{' peak' if peak else ''}" + (f" ({volts})" if volts else "")
 

@@ -2,26 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, log10
+from math import inf, isfinite, log10, nan
 
 from pqswarm.measure import Event
 
 RMS = ("interruption", "sag", "swell")
-"""Kinds whose magnitude is an RMS voltage."""
-
-COLORS = {
-    "interruption": "#d1344b",
-    "sag": "#0b6fd6",
-    "swell": "#d24b00",
-    "transient": "#9e5a9e",
-    "rapid voltage change": "#b4ac00",
-    "harmonics": "#5abb8e",
-    "notching": "#1e7870",
-    "flicker": "#da9e5a",
-    "DC offset": "#5a783c",
-    "unbalance": "#00b4da",
-}
-"""Colours of the types of events."""
+"""Types whose magnitude is an RMS voltage."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +57,9 @@ SEMI = Curve("SEMI F47-0706", lower=((0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.
 SEMI_REQUIRED = 1.0
 """Duration up to which SEMI F47 is mandatory [s]."""
 
+AGGREGATION = 60.0
+"""Events of a site that start within this time of the first count as one [s] (IEEE 1564)."""
+
 _SEVERITY: Sequence[tuple[float, float]] = ((0.2, 50.0), (0.5, 70.0), (10.0, 80.0), (inf, 90.0))
 
 
@@ -96,3 +85,17 @@ def rank_event(event: Event) -> tuple[float, float]:
     if event.type == "transient":
         return 2.0, size
     return 1.0, abs(size - 1) if event.unit == "pu" else abs(size) / 100
+
+
+def curve_point(event: Event) -> tuple[float, float] | None:
+    """Return duration [s] and voltage [%] on a tolerance curve, of a transient decay and peak; None if none."""
+    if event.type in RMS:
+        seconds = round(event.duration, 3)
+        percent = round(100 * event.magnitude, 1)
+    elif event.type == "transient":
+        seconds = event.details.get("decay") or nan
+        percent = 100 * (event.details.get("peak_voltage") or nan)
+        percent = percent if percent > 100 else nan
+    else:
+        return None
+    return (seconds, percent) if seconds > 0 and isfinite(seconds) and isfinite(percent) else None
