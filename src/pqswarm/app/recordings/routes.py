@@ -136,7 +136,7 @@ class WaveformView(RecordingHandler):
         building = self.section.build_envelope(place, opened)
         analysis = self.section.queue.analyses.get(place.key)
         found = await self.work(opened.view, start, end, points, self.job.check, channels)
-        if found["share"] < 1 and building is not None:  # a short interval is read directly
+        if found["fraction"] < 1 and building is not None:  # a short interval is read directly
             await asyncio.wait({building}, timeout=_ENVELOPE_WAIT)
             found = await self.work(opened.view, start, end, points, self.job.check, channels)
 

@@ -266,7 +266,7 @@ class RecordingsSection:
 
     def build_envelope(self, place: RecordingInFile, opened: OpenRecording) -> "asyncio.Task[None] | None":
         """Start building the envelope of a recording; None if it is complete."""
-        if opened.envelope.share >= 1:
+        if opened.envelope.fraction >= 1:
             return None
         self._requested[place.key] = monotonic()
         task = self._envelopes.get(place.key)

@@ -108,7 +108,7 @@ def list_level_views(
             continue
         wanted = (first, stop, times * n_parts)
         view = envelope.view(*wanted)
-        if view.share < 1:
+        if view.fraction < 1:
             envelope.build()
             view = envelope.view(*wanted)
         if view.exact:
