@@ -252,7 +252,8 @@ def test_the_site_of_a_station(start):
     start.click(".site [data-act=again]")
     start.until("document.querySelector('.site [role=status]').innerText.startsWith('1 file')")
     start.until(
-        "pq.app.api('/api/events?text=south').then(answer => answer.rows.some(row => row.reference_source === 'nominal'))"
+        "pq.app.api('/api/events?text=south')"
+        ".then(answer => answer.rows.some(row => row.reference_source === 'nominal'))"
     )
     start.evaluate(  # as it was, for other tests
         "pq.app.api('/api/stations').then(answer => answer.stations.find(one => one.name === 'South').id).then("

@@ -101,7 +101,7 @@ def check_model(
     events_per_class: int = 100,
     snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf),
     *,
-    preset: str | Preset = TRAINING,
+    preset: str | Preset = TRAINING_EVENTS,
     seed: int = 0,
     rate: float | None = None,
     whole: bool = False,
