@@ -16,7 +16,8 @@ from pqswarm.events.classes import is_name
 from pqswarm.identify.features.compute import FEATURES, feature_upper_frequencies
 from pqswarm.identify.model import FeatureSubset, Model, ModelTrainingTable
 
-_MAX_TEXT, _MAX_NUMBER = 500, 2.0**64
+_MAX_TEXT = 500
+_MAX_NUMBER = 2.0**64
 """Limits of the metadata of a model: characters of a text, and numbers."""
 
 _FILE = ArrayFile(
@@ -156,7 +157,9 @@ def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Mo
         raise FileFormatError("is damaged: it has no subsets of features.")
     subsets = tuple(_read_model_subset(given, FEATURES) for given in manifest["subsets"])
     classifier = _read_model_classifier(manifest["classifier"], manifest["hyperparameters"])
-    codes, labels, knots = arrays["codes"], arrays["labels"].astype(np.int64), arrays["knots"]
+    codes = arrays["codes"]
+    labels = arrays["labels"].astype(np.int64)
+    knots = arrays["knots"]
     if knots.ndim != 2 or knots.shape[1] < 2:
         raise FileFormatError("is damaged: its scaling does not fit its features.")
     if not np.isfinite(knots).all():

@@ -21,7 +21,8 @@ TRAINING_EVENTS = "training"
 """Name of the events of :mod:`pqswarm.events.training`, in place of a preset."""
 _UNDISTURBED = 4  # tuned
 """Undisturbed voltages are this many times as frequent as any disturbance, so that noise is not one."""
-TRAINED, HELD_OUT = (7,), (8,)
+TRAINED = (7,)
+HELD_OUT = (8,)
 """Families of events with separate seeds: held-out events are never trained."""
 _PER_TASK = 25
 _MANY = 2000

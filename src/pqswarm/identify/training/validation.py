@@ -172,7 +172,8 @@ def check_model(
                 bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
             )
             shares = _predict_for_validation(model, features, frequencies, rate)
-        true, best = places[labels], shares.max(axis=1)
+        true = places[labels]
+        best = shares.max(axis=1)
         cells = (true * n + shares.argmax(axis=1))[best > 0]
         confusion = np.bincount(cells, minlength=n * n).reshape(n, n)
         confidence = float(best[best > 0].mean()) if cells.size else 0.0
@@ -203,7 +204,8 @@ def _predict_whole(
     from pqswarm.recordings import Channel, Recording
 
     classes, orders = list_orders(preset, count, (snr,), seed, HELD_OUT, 1)
-    labels, shares = [], []
+    labels = []
+    shares = []
     for order in orders:
         signal, rate, frequency = order.record(None)
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
