@@ -85,9 +85,14 @@ class PresetSpec:
 
 
 def list_orders(
-    preset: Preset | str, events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...],
-    bandwidth: int, minimum: int = 1,
-) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:  # fmt: skip
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    family: tuple[int, ...],
+    bandwidth: int,
+    minimum: int = 1,
+) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:
     """Return the classes of a preset, or of ``"training"``, and its events of a family."""
     if isinstance(preset, str):
         return TRAINING_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
@@ -96,10 +101,18 @@ def list_orders(
 
 
 def make_training_events(
-    preset: Preset | str, events_per_class: int, snr: Sequence[float], seed: int, *, family: tuple[int, ...] = TRAINED,
-    bandwidth: int = 0, n_jobs: int | None = None, progress: Progress | None = None, minimum: int = 1,
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    *,
+    family: tuple[int, ...] = TRAINED,
+    bandwidth: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    minimum: int = 1,
     rate: float | None = None,
-) -> tuple[FloatArray, IntArray, FloatArray]:  # fmt: skip
+) -> tuple[FloatArray, IntArray, FloatArray]:
     """Generate events and compute their features.
 
     Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are
