@@ -131,7 +131,7 @@ def analyze(source, draw, **known):
     from pqswarm._base.text import json_text
     from pqswarm.identify import identify
     from pqswarm.identify.show.figures import plot_event
-    from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
+    from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
     from pqswarm.recordings import Site
 
     template = Site.template(source)
