@@ -21,8 +21,15 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation.base import ClassificationEvaluator, first_line
-from pqswarm.evaluation.devices import DEVICES, check_device
+from pqswarm.evaluation.base import (
+    DEVICES,
+    SCORINGS,
+    ClassificationEvaluator,
+    RegressionEvaluator,
+    RegressionOptions,
+    check_device,
+    first_line,
+)
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -31,19 +38,25 @@ from pqswarm.evaluation.exact.knn.evaluator import (
     KNNRegressionEvaluator,
     KNNRegressionHyperparameters,
 )
-from pqswarm.evaluation.exact.linear.lda import LDAEvaluator, LDAHyperparameters
-from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
-from pqswarm.evaluation.exact.naive_bayes.discrete import (
+from pqswarm.evaluation.exact.linear.evaluator import (
+    LDAEvaluator,
+    LDAHyperparameters,
+    LinearEvaluator,
+    LinearHyperparameters,
+    RidgeHyperparameters,
+)
+from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     DISCRETE_MODELS,
     DiscreteNBEvaluator,
     DiscreteNBHyperparameters,
+    GaussianNBEvaluator,
+    GaussianNBHyperparameters,
+    KernelNBEvaluator,
+    KernelNBHyperparameters,
     make_discrete_estimator,
 )
-from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator, KernelNBHyperparameters
-from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBHyperparameters
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.regression import SCORINGS, RegressionEvaluator, RegressionOptions
 from pqswarm.evaluation.scaling import Scaling
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
-from pqswarm.evaluation.tables import as_numbers
+from pqswarm.evaluation.estimators import as_numbers
 from pqswarm.search import SearchResult
 from pqswarm.selector.rescoring import Pool, plain_partition, rescore
 from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, check_callbacks, warn_if_search_is_slow

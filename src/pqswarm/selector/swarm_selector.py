@@ -21,8 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.evaluation.tables import as_numbers, is_table, take_table
+from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, takes_missing
 from pqswarm.search import Progress, SearchResult
 from pqswarm.selector.search_loop import Interrupts, check_callbacks, deadline_of
 from pqswarm.selector.selection import FrontPoint, SubsetSelection

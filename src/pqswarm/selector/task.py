@@ -29,11 +29,19 @@ from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import FILTERS, EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation.base import check_memory
 from pqswarm.evaluation.choose import explain_fitting
-from pqswarm.evaluation.estimators import accepts_argument, check_estimator_classes, check_estimator_kind, weights_key
+from pqswarm.evaluation.estimators import (
+    accepts_argument,
+    as_numbers,
+    check_estimator_classes,
+    check_estimator_kind,
+    is_table,
+    take_params,
+    take_table,
+    weights_key,
+)
 from pqswarm.evaluation.learners import seed_sklearn_estimator
-from pqswarm.evaluation.memory import check_memory
-from pqswarm.evaluation.tables import as_numbers, is_table, take_params, take_table
 from pqswarm.search import Merit, Run, Search
 from pqswarm.search.ranking import required_filter
 from pqswarm.search.registry import search_class
