@@ -37,11 +37,7 @@ def single_array():
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "Excel.*CSV"),
         ("a.csv.gz", gzip.compress(b"0,0\n" * 9, mtime=0), "packed file.*unpack"),
         ("a.pdf", b"%PDF-1.7\n", "document"),
-        (
-            "a.xml",
-            b'\xef\xbb\xbf<?xml version="1.0"?>\n<comtrade/>',
-            r"COMTRADE file in XML.*\.cfg with \.dat",
-        ),
+        ("a.xml", b'\xef\xbb\xbf<?xml version="1.0"?>\n<comtrade/>', r"COMTRADE file in XML.*\.cfg with \.dat"),
         ("a.html", b"\n<!DOCTYPE html><html>", "HTML.*export"),
         ("a.json", b'{"u": [1, 2, 3]}', "JSON.*export"),
         ("a.bin", b"\1\2\3" + bytes(50), "unknown.*export"),

@@ -48,12 +48,7 @@ def test_where_only_one_folder_may_be_read(save, tmp_path):
 
 
 def test_several_files(save):
-    members = {
-        "b.csv": TABLE,
-        "x/a.cev": cev(),
-        "y/a.npz": zipped(builders.npz_seeds()[0]),
-        "bad.csv": b"x\ny\n",
-    }
+    members = {"b.csv": TABLE, "x/a.cev": cev(), "y/a.npz": zipped(builders.npz_seeds()[0]), "bad.csv": b"x\ny\n"}
     found = read_all(save(members))
     assert [(one.source, one.n_samples) for one in found] == [
         ("mail.zip, b.csv", 96),

@@ -44,16 +44,7 @@ def make_cases(prepared):
     recordings = prepared["recordings"]
     two = [part for parts in recordings[:2] for part in parts if part.suffix == ".cfg"]
     report = ("report", ran, "--out")
-    identify = (
-        "identify",
-        *two,
-        "--html",
-        page,
-        "--csv",
-        table,
-        "--pdf",
-        Path("events.pdf"),
-    )
+    identify = ("identify", *two, "--html", page, "--csv", table, "--pdf", Path("events.pdf"))
     training = ("train", "--out", model, "--preset", "paper", "--no-search", "--events-per-class", 10, "--jobs", 1)
     data = ("dataset", "--out", Path("d.npz"), "--csv", Path("d.csv"), "--events-per-class", 1, "--snr", "inf,20")
     return {
@@ -69,11 +60,7 @@ def make_cases(prepared):
         "report md": Case((*report, Path("report.md"), "--format", "md"), ("report.md",)),
         "report latex": Case((*report, Path("tables.tex"), "--format", "latex"), ("tables.tex",)),
         "report csv": Case((*report, Path("tables"), "--format", "csv"), ("tables",), has_old=False),
-        "identify": Case(
-            (*identify, "--overwrite"),
-            ("events.html", "events.csv", "events.pdf"),
-            frozenset({1, 2}),
-        ),
+        "identify": Case((*identify, "--overwrite"), ("events.html", "events.csv", "events.pdf"), frozenset({1, 2})),
         "compare": Case(("compare", prepared["runs"], "--out", Path("c.txt"), "--overwrite"), ("c.txt",)),
         "watch": Case((), ("incoming",), frozenset({1, 2}), watch_outcome, has_old=False),
     }
