@@ -1,7 +1,5 @@
 """Models: training, bandwidth, and how often they are right."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -302,10 +300,3 @@ class TestDefaultModel:
             bool(model.predict(compute_features(wave, 12_800, 50.0), usable).known[0]) for wave in (*usual, *strange)
         ]
         assert known == [True] * 3 + [False] * 3
-
-
-def test_import_is_light():
-    heavy = ["sklearn", "numba", "matplotlib", "scipy.signal"]
-    code = f"import sys, pqswarm.identify; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

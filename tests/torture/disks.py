@@ -10,7 +10,7 @@ from pathlib import Path
 from pqswarm import identify
 from tests.torture.faults import Faults, limit_files
 from tests.torture.forks import fork_command
-from tests.torture.kills import LONG, count_writes, watch_arguments
+from tests.torture.kills import LONG, copy_recordings, count_writes, watch_arguments
 from tests.torture.outcomes import file_outcome, names, study_outcome, watch_outcome
 
 OLD = b"what was there before\n"
@@ -82,9 +82,7 @@ class Disks:
                 (place / name).write_bytes(OLD)
         if self.name != "watch":
             return self.case.at(place)
-        (place / "incoming").mkdir()
-        for part in (part for parts in self.recordings for part in parts):
-            (place / "incoming" / part.name).write_bytes(part.read_bytes())
+        copy_recordings(self.recordings, place / "incoming")
         return [*watch_arguments(place), "--once"]
 
     def shorten(self):
