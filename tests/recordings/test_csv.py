@@ -1,15 +1,24 @@
 """Tables of text: the shapes that instruments export, and overrides."""
 
+import time
+import tracemalloc
+from contextlib import suppress
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.recordings import builders
 from tests.recordings.builders import RATE, table_text, waves
 from tests.recordings.vendor_files import tektronix_blocks
+from tests.reference import pqdif
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
+from pqswarm.recordings.comtrade.configuration import Configuration
+from pqswarm.recordings.comtrade.reader import _status_finder
 from pqswarm.recordings.stamps import Clock
+from pqswarm.recordings.text import decode
 
-CASE = "case.csv"
+NAME = "case.csv"
 
 
 @pytest.mark.parametrize("n", range(len(builders.csv_seeds())))
@@ -20,12 +29,26 @@ def test_shapes(save, n):
     assert all(channel.unit == "V" for channel in recording.channels)
     for channel, wave in zip(recording.channels, waves(), strict=False):
         np.testing.assert_allclose(channel.samples, wave, atol=0.01)
-    expected = ("Ua Ub Uc", "Ua Ub", "U1 U2", "CH1 CH2", "CH1", "CH1 CH2", "CH1 CH2", "Ua", "Ua Ub")
-    assert [channel.name for channel in recording.channels] == expected[n].split()
+    expected = [
+        ["Ua", "Ub", "Uc"],
+        ["Ua", "Ub"],
+        ["U1", "U2"],
+        ["CH1", "CH2"],
+        ["CH1"],
+        ["CH1", "CH2"],
+        ["CH1", "CH2"],
+        ["Ua"],
+        ["Ua", "Ub"],
+    ]
+    assert [channel.name for channel in recording.channels] == expected[n]
     assert recording.format == "CSV"
-    starts = {3: "2015-11-18T05:33:03.765000", 7: "2020-02-03T04:05:06"}
-    assert (recording.start and recording.start.isoformat()) == starts.get(n)
     assert any("Read as a table" in note for note in recording.notes)
+
+
+def test_start(save):
+    hioki, stamps = builders.csv_seeds()[3], builders.csv_seeds()[7]
+    assert read(save(hioki)).start.isoformat() == "2015-11-18T05:33:03.765000"
+    assert read(save(stamps)).start.isoformat() == "2020-02-03T04:05:06"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1251", "gbk"])
@@ -48,10 +71,20 @@ def test_time_units(save, unit, step):
     assert read(save(table_text([f"Time ({unit}),U (V)"], waves()[:1], step=step))).sampling_rate == RATE
 
 
-UNITS = "t_us|time_us|Time [microseconds]|time us|timestamp_us|Zeit in us|время, мкс|时间(微秒)|usec"
-
-
-@pytest.mark.parametrize("header", UNITS.split("|"))
+@pytest.mark.parametrize(
+    "header",
+    [
+        "t_us",
+        "time_us",
+        "Time [microseconds]",
+        "time us",
+        "timestamp_us",
+        "Zeit in us",
+        "время, мкс",
+        "时间(微秒)",
+        "usec",
+    ],
+)
 def test_units_of_time_in_names(save, header):
     recording = read(save(table_text([f"{header};Ua;Ub"], waves()[:2], sep=";", step=1e6)))
     assert recording.sampling_rate == RATE
@@ -264,8 +297,6 @@ def test_overrides(save):
         read(path, time_column="z")
     with pytest.raises(RecordingError, match="no encoding"):
         read(path, encoding="klingon")
-    with pytest.raises(RecordingError, match="max_bytes"):
-        read(path, max_bytes=1000)
     for wrong in ({"sampling_rate": -1}, {"nominal_frequency": 0}):
         with pytest.raises(RecordingError, match="allowed"):
             read(path, **wrong)
@@ -301,6 +332,11 @@ def test_no_table(save, text):
         read(save(text))
 
 
+def test_limit(save):
+    with pytest.raises(RecordingError, match="max_bytes"):
+        read(save(builders.csv_seeds()[0]), max_bytes=2000)
+
+
 def test_frequency_is_estimated(save):
     for frequency in (49.6, 50.0, 60.3):
         text = table_text(["t [s],U [V]"], waves(2000, frequency=frequency)[:1])
@@ -323,3 +359,79 @@ def test_round_trip(tmp_path):
     for old, new in zip(channels, back.channels, strict=True):
         assert (new.name, new.unit, new.phase) == (old.name, "V", old.phase)
         np.testing.assert_allclose(new.samples, old.samples, rtol=1e-11)
+
+
+SECONDS = 2.0  # of the processor; what is met again and again takes ten times that
+
+
+def lines_of(**changes):
+    return builders.cfg(**changes).replace(b"\r\n", b"\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("blanks.cff", b"--- file type: CFG" + b" " * 2500 + b"x\n", "no data section"),
+        ("letters.cff", b"--- file type: " + b"A" * 15_000 + b"!\n", "no data section"),
+        ("dashes.cff", b"-" * 500_000, "no data section"),
+        ("high.csv", b"\xe0" * 50_000, "fewer than two lines"),
+        ("rates.cfg", lines_of(rates=["4800,1"] * 10_001), "more than 10000 sampling rates"),
+        ("lines.cfg", b"a,b,1999\n1,1A,0D\n" + b"\n" * 1_200_000, "more than 1100000 lines"),
+        ("counts.cfg", lines_of().replace(b"3A", b"3A" * 20_000), "more than 20000 characters"),
+        ("commas.cfg", lines_of().replace(b"Ua", b"," * 30_000), "more than 20000 characters"),
+    ],
+)
+def test_time_is_linear_in_the_length_of_text(name, content, reason, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / name).with_suffix(".dat").write_bytes(b"1,0,1,2,3\n")
+    begin = time.process_time()
+    with pytest.raises(RecordingError, match=reason):
+        read(tmp_path / name)
+    assert time.process_time() - begin < SECONDS
+
+
+def test_words_of_high_bytes_are_recognised():
+    assert decode("Spannung f\u00fcr \u00dcbung".encode("latin-1"))[1] == "latin-1"
+    assert decode("\u0448\u0438\u043d\u0430 \u043f\u0435\u0440\u0432\u0430\u044f".encode("cp1251"))[1] == "cp1251"
+
+
+def test_sections_are_found_however_they_are_written(tmp_path):
+    config, data = builders.comtrade_seeds()[0]
+    for head in (b"--- file type: %s ---", b"--\tFILE TYPE %s\t--", b"---file type:%s: 77---"):
+        parts = [head % b"CFG", config, head % b"DAT ASCII", data]
+        (tmp_path / "case.cff").write_bytes(b"\r\n".join(parts))
+        assert len(read(tmp_path / "case.cff").channels) == 3
+
+
+def test_many_status_channels_are_not_read_row_by_row():
+    calls = []
+
+    def states(first, stop):
+        calls.append((first, stop))
+        return np.zeros((stop - first, 2), np.int8)
+
+    config = Configuration(1999, [], n_status=4_000_000, status=[("a", 0), ("b", 0)])
+    assert len(_status_finder(config, SimpleNamespace(status=states), range(100))()) == 2
+    assert calls == [(0, 100)]
+
+
+def peak_of(path):
+    """Most memory that was taken to read a file, or to refuse it [byte]."""
+    tracemalloc.start()
+    try:
+        with suppress(RecordingError):
+            read(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("times", [1, 30])
+def test_a_packed_record_is_unpacked_to_a_limit(times, tmp_path):
+    records = [pqdif.container(), *[("observation", b"\0" * (60_000_000 // times))] * times]
+    path = tmp_path / "bomb.pqd"
+    path.write_bytes(pqdif.chain(records))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(RecordingError, match="over the limit"):
+        read(path)
+    assert peak_of(path) < 40e6

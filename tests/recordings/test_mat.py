@@ -11,7 +11,7 @@ from tests.recordings.vendor_files import mat, mat_element, mat_seeds
 
 from pqswarm.recordings import RecordingError, read
 
-CASE = "case.mat"
+NAME = "case.mat"
 
 
 @pytest.mark.parametrize("compress", [False, True])

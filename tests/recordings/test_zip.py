@@ -11,9 +11,17 @@ from tests.recordings.vendor_files import cev
 from pqswarm._base.files import opening_only_inside
 from pqswarm.recordings import RecordingError, open_recordings, read, read_all
 
-CASE = "mail.zip"
 CONFIG, DATA = builders.comtrade_seeds()[10]  # with status channels
 TABLE = builders.csv_seeds()[0].encode()
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(members, name="mail.zip", compression=zipfile.ZIP_DEFLATED):
+        (tmp_path / name).write_bytes(zipped(members, compression) if isinstance(members, dict) else members)
+        return tmp_path / name
+
+    return save
 
 
 def test_a_mailed_pair(save, tmp_path):
@@ -40,7 +48,12 @@ def test_where_only_one_folder_may_be_read(save, tmp_path):
 
 
 def test_several_files(save):
-    members = {"b.csv": TABLE, "x/a.cev": cev(), "y/a.npz": zipped(builders.npz_seeds()[0]), "bad.csv": b"x\ny\n"}
+    members = {
+        "b.csv": TABLE,
+        "x/a.cev": cev(),
+        "y/a.npz": zipped(builders.npz_seeds()[0]),
+        "bad.csv": b"x\ny\n",
+    }
     found = read_all(save(members))
     assert [(one.source, one.n_samples) for one in found] == [
         ("mail.zip, b.csv", 96),
