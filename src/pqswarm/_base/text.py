@@ -60,8 +60,6 @@ def _json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-
-
 def scale_of(largest: float) -> tuple[float, str]:
     """Return the factor and the unit prefix that suit values up to `largest`."""
     if not isfinite(largest) or largest <= 0:
