@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.classes import class_type, visible_classes
 from pqswarm.events.training import TRAINING_CLASSES

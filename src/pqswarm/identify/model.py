@@ -1,4 +1,4 @@
-"""A model and its file: features of training events, to which a classifier is fitted for the bandwidth of a recording."""
+"""A model and its file: features of training events, and the classifier fitted to them for a recording's bandwidth."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

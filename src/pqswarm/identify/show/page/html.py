@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup, escape
 
 from pqswarm import __version__
-from pqswarm._base.text import count_text
-from pqswarm._base.units import frequency_text, voltage_text
+from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.analysis import EventResult
 from pqswarm.identify.rows import COLUMNS
