@@ -11,7 +11,7 @@ from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.tolerance import curve_point, rank_event
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 
 EPOCH = datetime(1970, 1, 1)
 NOT_AN_EVENT = "not an event"

@@ -12,7 +12,7 @@ import numpy as np
 from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm.identify.show.rows import shown_interval
 from pqswarm.recordings import Envelope
-from pqswarm.recordings.viewer import describe_header, describe_view, encode_status_channels
+from pqswarm.recordings.envelope import describe_header, describe_view, encode_status_channels
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray

@@ -13,7 +13,7 @@ from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, 
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.identify.words import join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 
 MAX_FIGURES = 20
 """Figures of a page."""
