@@ -18,7 +18,7 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, FeatureGroups, Folds
-from pqswarm.evaluation.devices import check_device
+from pqswarm.evaluation.base import check_device
 from pqswarm.study import findings, stages
 from pqswarm.study.data import StudyData, make_held_out, open_data
 from pqswarm.study.executors import WorkerPool, worker_pool

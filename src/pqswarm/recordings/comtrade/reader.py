@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.text import count_text
+from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.recordings.files import COMPANIONS, FileBytes, find_partner
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
