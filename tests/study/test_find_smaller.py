@@ -5,7 +5,7 @@ import pytest
 
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.study import stages
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study.worker import StudyProblem
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.report.summary import summarize
 from pqswarm.study import Store, run, run_study, stages
 from pqswarm.study.findings import HeldOut
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study.worker import StudyProblem
 from tests.reference.classifiers import knn_predictions
 from tests.study.studies import LEVELS, contents, events_of_few, find, tiny
 

@@ -13,10 +13,9 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
-from pqswarm.study.database import store_stamp
-from pqswarm.study.live_progress import Follower
-from pqswarm.study.lock import is_locked, lock_folder
+from pqswarm.study.progress import Follower
 from pqswarm.study.records import Checkpoint
+from pqswarm.study.store import is_locked, lock_folder, store_stamp
 
 
 def record(algorithm, run, error, n_evaluations=120, size=3):

@@ -11,9 +11,9 @@ import pytest
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import AlgorithmPlan, Store, best_run, run, run_study, scheduler
-from pqswarm.study.database import Database
 from pqswarm.study.findings import About, Events, Finished
 from pqswarm.study.plan_file import restore_plan
+from pqswarm.study.store import Database
 from tests.study.studies import FEW, contents, events_of_few, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")

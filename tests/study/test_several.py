@@ -13,7 +13,7 @@ from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, 
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import AllFeatures, Finished, HeldOut
-from pqswarm.study.live_progress import Follower
+from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
 from tests.study.studies import FEW, contents, plan_toml, tiny

@@ -17,15 +17,13 @@ from pqswarm.cli.app import app as workbench
 from pqswarm.cli.archive import app as archive
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
-from pqswarm.cli.dataset import dataset
+from pqswarm.cli.data import app as preset
+from pqswarm.cli.data import dataset, plot
 from pqswarm.cli.identify import identify
-from pqswarm.cli.make_samples import make_samples
 from pqswarm.cli.options import Stopped
-from pqswarm.cli.plan import app as plan
-from pqswarm.cli.plot import plot
-from pqswarm.cli.preset import app as preset
+from pqswarm.cli.recordings import make_samples, site_file
 from pqswarm.cli.report import report
-from pqswarm.cli.site_file import site_file
+from pqswarm.cli.study import app as plan
 from pqswarm.cli.study import study
 from pqswarm.cli.terminal import discard_output, escape_unencodable, say
 from pqswarm.cli.train import train

@@ -62,7 +62,7 @@ def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) ->
 
 def _extension_samples(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
     """The next `length` samples of `signal` if its last steady cycle continued."""
-    from pqswarm.features._extension_kernels import interpolate_extension
+    from pqswarm.features._kernels import interpolate_extension
 
     end, period = _extension_steady_cycle(signal, nominal_period)
     cycle = signal[end - ceil(period) - 4 : end]
@@ -83,7 +83,7 @@ def _extension_steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, fl
 
 def _extension_cycle_misfit(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
     """Least squared difference of the cycle before each end from its predecessor, and its lag within 2.5 %."""
-    from pqswarm.features._extension_kernels import squared_extension_distances
+    from pqswarm.features._kernels import squared_extension_distances
 
     lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)
     misfit = squared_extension_distances(signal, ends, round(nominal), lags)

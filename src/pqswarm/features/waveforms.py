@@ -6,8 +6,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.features._filters import FILTERS
-from pqswarm.features.wavelet import band_edges, band_names, decompose, decomposition_level, minimum_samples
+from pqswarm.features.wavelet import FILTERS, band_edges, band_names, decompose, decomposition_level, minimum_samples
 
 _MAX_SAMPLES = 200_000
 _WAVELET = "sym6"

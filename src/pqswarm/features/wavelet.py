@@ -1,13 +1,23 @@
 """The discrete wavelet transform: sym6 to the level of the paper's rule of thumb, and others."""
 
+import json
+from collections.abc import Mapping
 from functools import lru_cache
+from importlib.resources import files
 from math import frexp
+from types import MappingProxyType
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.features._filters import FILTERS
+
+_READ = json.loads((files("pqswarm.features") / "filters.json").read_text(encoding="utf-8"))
+_READ["haar"] = _READ["db1"]
+
+FILTERS: Mapping[str, tuple[float, ...]] = MappingProxyType({name: tuple(taps) for name, taps in _READ.items()})
+"""The coefficients of each filter; the first one multiplies the newest sample."""
+
 
 BORDERS: tuple[str, ...] = ("symmetric", "reflect", "periodic", "periodization", "constant", "zero")
 """Border modes, named as in PyWavelets.
@@ -129,7 +139,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     [(1, 50), (1, 25), (1, 25)]
     """
     from pqswarm._kernels.lanes import LANES
-    from pqswarm.features._wavelet_kernels import (
+    from pqswarm.features._kernels import (
         analyze,
         join_wavelet_lanes,
         prolong_wavelet_lanes,

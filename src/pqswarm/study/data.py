@@ -10,8 +10,7 @@ from pqswarm import __version__
 from pqswarm.datasets import Dataset, Samples, load_dataset, make_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study.findings import Events
-from pqswarm.study.plan import StudyPlan
-from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
+from pqswarm.study.plan import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, StudyPlan
 from pqswarm.study.plan_file import COPY
 
 _HELD_OUT_COPY = "held-out.npz"

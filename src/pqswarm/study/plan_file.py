@@ -11,9 +11,7 @@ from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_file import preset_lines
 from pqswarm.study.changes import change_plan
-from pqswarm.study.multiverse import MultiversePlan
-from pqswarm.study.plan import StudyPlan
-from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
+from pqswarm.study.plan import HeldOutPlan, MultiversePlan, OwnDataPlan, OwnHeldOutPlan, StudyPlan
 
 PLANS: tuple[str, ...] = ("quick", "paper", "paper-grid", "replication", "multiverse", "smoke")
 """The built-in plans."""

@@ -21,19 +21,15 @@ from pqswarm.evaluation import CLASSIFIERS, FeatureGroups, Folds
 from pqswarm.evaluation.devices import check_device
 from pqswarm.study import findings, stages
 from pqswarm.study.data import StudyData, make_held_out, open_data
-from pqswarm.study.executors import WorkerPool, worker_pool
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
-from pqswarm.study.lock import lock_folder
-from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
-from pqswarm.study.plan_data import DatasetPlan
+from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import plan_given_data, restore_plan
-from pqswarm.study.plan_methods import ClassifierPlan
-from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter, Report, StudyProgress, count_steps
 from pqswarm.study.records import best_run
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.stages import Masks
-from pqswarm.study.store import Store
+from pqswarm.study.store import Store, lock_folder
+from pqswarm.study.worker import StudyProblem, WorkerPool, worker_pool
 
 _Kind = TypeVar("_Kind", bound=Finding)
 _WAVE = 8  # data sets that are searched together: enough to keep all workers busy, few enough to keep in memory

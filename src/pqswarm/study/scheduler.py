@@ -9,13 +9,11 @@ from typing import Any
 
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.search.ranking import required_filter
-from pqswarm.study.executors import WorkerPool, is_death
 from pqswarm.study.plan import StudyPlan
-from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_run
 from pqswarm.study.store import Store
-from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, advance
+from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, StudyProblem, WorkerPool, advance, is_death
 
 _MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs of an algorithm that step together; on a GPU those of all algorithms do
 _UNLIMITED = 10**8  # evaluations of a search that stops by itself

@@ -13,9 +13,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds
 from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
 from pqswarm.study.findings import ALL_FEATURES, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
-from pqswarm.study.plan import StudyPlan
-from pqswarm.study.plan_methods import ClassifierPlan
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study.plan import ClassifierPlan, StudyPlan
+from pqswarm.study.worker import StudyProblem
 
 _MANY = 100  # features, above which several are removed at a time
 

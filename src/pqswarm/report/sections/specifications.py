@@ -22,7 +22,7 @@ from pqswarm.study import format_plan
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pqswarm.study.multiverse import Specification
+    from pqswarm.study.plan import Specification
 
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]

@@ -23,7 +23,7 @@ def wavelet_level(names: Sequence[str]) -> int | None:
 
 def sampling_rate(plan: "StudyPlan", names: Sequence[str]) -> float | None:
     """Return the sampling rate of all events of a study [Hz]; None if they differ or it is unknown."""
-    from pqswarm.study.plan_data import DatasetPlan
+    from pqswarm.study.plan import DatasetPlan
 
     if wavelet_level(names) is None or not isinstance(plan.dataset, DatasetPlan):
         return None

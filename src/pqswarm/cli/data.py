@@ -8,7 +8,9 @@ import typer
 
 from pqswarm._base.text import count_text
 from pqswarm._base.units import unit_text
+from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import (
+    FIGURES,
     Border,
     EventsPerClass,
     Level,
@@ -16,15 +18,20 @@ from pqswarm.cli.options import (
     Parameters,
     Preset,
     Seed,
+    Snr,
     Stopped,
     Wavelet,
+    argument,
     check_ending,
+    check_no_folder,
     check_writable,
+    complete_event,
+    complete_preset,
     option,
     read_assignments,
     read_levels,
 )
-from pqswarm.cli.progress import progress_bars
+from pqswarm.cli.terminal import progress_bars
 from pqswarm.errors import PqswarmError
 
 
@@ -85,3 +92,85 @@ def dataset(
     )
     if csv is not None:
         typer.echo(f"wrote {events.write_csv(csv, levels[0])}")
+
+
+def plot(
+    event: Annotated[
+        str,
+        argument(
+            "EVENT", "Event class, such as sag, or all for a gallery of the preset.", autocompletion=complete_event
+        ),
+    ],
+    out: Annotated[
+        Path | None, option("FILE", "Output file: PNG, SVG or PDF.", "--out", "-o", show_default="EVENT.png")
+    ] = None,
+    snr: Snr = float("inf"),
+    seed: Seed = 0,
+    preset: Preset = "paper",
+    source: Annotated[str, option("SOURCE", "model, or bench for the simulated laboratory.")] = "model",
+    parameters: Parameters = None,
+) -> None:
+    """Draw an event and its wavelet bands, or one of every class.
+
+    Example: pqswarm plot sag_with_transient --snr 30 --out sag.svg
+    """
+    from pqswarm.events import generate, get_preset
+    from pqswarm.report import plot_event, plot_gallery, save_figure
+
+    if out is not None:
+        check_ending("--out", out, FIGURES)
+    given = read_assignments(parameters)
+    chosen = get_preset(preset)
+    name = event.strip().lower().replace("-", "_").replace(" ", "_")
+    if name == "all":
+        events = [generate(event_class, seed, chosen, source=source, **given) for event_class in chosen.classes]
+        figure = plot_gallery(events, snr)
+    else:
+        figure = plot_event(generate(name, seed, chosen, source=source, **given), snr)
+    typer.echo(f"wrote {save_figure(figure, out or Path(f'{name}.png'))}")
+
+
+app = typer.Typer(
+    cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in presets or check your own."
+)
+
+
+@app.command(cls=Command)
+def show(
+    name: Annotated[
+        str, argument("PRESET", "Preset such as paper or field, or a TOML file.", autocompletion=complete_preset)
+    ],
+) -> None:
+    """Print a preset as TOML, to edit.
+
+    Example: pqswarm preset show paper > mine.toml
+    """
+    from pqswarm.events import format_preset, get_preset
+
+    typer.echo(format_preset(get_preset(name)), nl=False)
+
+
+@app.command(cls=Command)
+def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> None:
+    """Check a preset without generating events.
+
+    Example: pqswarm preset check mine.toml
+    """
+    from pqswarm.events import load_preset
+    from pqswarm.events.ranges import Fixed
+
+    check_no_folder(path, "a preset in TOML")
+    preset = load_preset(path)
+    n_classes = len(preset.classes)
+    drawn = {
+        (label, name)
+        for label in preset.classes
+        for name, spec in preset.ranges(label).items()
+        if not isinstance(spec, Fixed)
+    }
+    part = sum(map(preset.fraction_from_bench, preset.classes)) / n_classes
+    share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
+    typer.echo(
+        f"{path} is valid: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
+        f"drawn, {share}."
+    )
