@@ -103,7 +103,7 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
         run_study(tiny(), study_copy, jobs=1)
     path.unlink()
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr("pqswarm.study.data.make_dataset", lambda *_, **__: replace(events, features=features))
+        elsewhere.setattr("pqswarm.study.run.make_dataset", lambda *_, **__: replace(events, features=features))
         told = r"dataset.npz is missing, and the events generated here differ .*: copy the file from where"
         with pytest.raises(PqswarmError, match=told):
             run_study(tiny(), study_copy, jobs=1)

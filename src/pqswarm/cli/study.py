@@ -44,7 +44,7 @@ def study(
     """
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
-    from pqswarm.study.changes import parse_changes
+    from pqswarm.study.plan import parse_changes
     from pqswarm.study.store import FILE_NAME
 
     check_no_folder(Path(plan), "a plan in TOML")
@@ -206,9 +206,8 @@ def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes
     """
     from pqswarm._base.text import count_text
     from pqswarm.study import load_plan
-    from pqswarm.study.changes import parse_changes
-    from pqswarm.study.data import read_own
-    from pqswarm.study.plan import DatasetPlan
+    from pqswarm.study.plan import DatasetPlan, parse_changes
+    from pqswarm.study.run import read_own
 
     check_no_folder(path, "a plan in TOML")
     plan = load_plan(path, parse_changes(changes or ()))

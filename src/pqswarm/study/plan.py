@@ -1,5 +1,6 @@
 """A study plan: a validated, frozen description; :mod:`pqswarm.study.plan_file` reads and writes it."""
 
+import copy
 import hashlib
 import itertools
 import json
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import inf, log2, prod
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from pydantic import (
 
 from pqswarm._base.random import derived_seed, stream
 from pqswarm._base.text import printable
+from pqswarm._base.toml import parse_toml
 from pqswarm.datasets.make import count_features
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
@@ -34,8 +36,103 @@ from pqswarm.events.preset_file import read_preset, write_preset
 from pqswarm.features import FeatureOptions
 from pqswarm.search import ALGORITHMS, Search
 from pqswarm.search.ranking import required_filter
-from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+
+_OWN_KEYS = {
+    "algorithms": ("name", "id", "algorithm", "parameters"),
+    "classifiers": ("name", "id", "kind", "parameters", "scaling", "grid_search", "estimator"),
+}
+_LISTS = (*_OWN_KEYS, "datasets")
+
+
+def parse_changes(given: Iterable[str]) -> dict[str, Any]:
+    """Return changes written as ``key=value``, with values as in TOML; what is not TOML is text.
+
+    >>> parse_changes(["runs=5", "dataset.seeds=[1, 2]", "dataset.preset=field"])
+    {'runs': 5, 'dataset.seeds': [1, 2], 'dataset.preset': 'field'}
+    """
+    changes: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise PqswarmError(f"--set takes KEY=VALUE, such as --set runs=5, not {text!r}.")
+        try:
+            changes[key.strip()] = parse_toml(f"value = {value}", key)["value"]
+        except PqswarmError:
+            changes[key.strip()] = value.strip()
+    return changes
+
+
+def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan, as read from TOML, with new values by dotted key.
+
+    A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms and classifiers that
+    are not their own are parameters, which ``*`` changes where they exist. A preset given by name becomes one that
+    extends it.
+    """
+    changed = copy.deepcopy(dict(tree))
+    for key, value in changes.items():
+        _change(changed, key, key.split("."), copy.deepcopy(value))
+    return changed
+
+
+def _change(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+    first, *rest = parts
+    if not rest:
+        tree[first] = value
+        return
+    if first in _LISTS:
+        _change_members(tree, key, parts, value)
+        return
+    below = tree.setdefault(first, {})
+    if first == "preset" and isinstance(below, str):
+        below = tree[first] = {"extends": below}
+    if not isinstance(below, dict):
+        raise PqswarmError(f"{key}: {first} is not a table of the plan, so it has no key {rest[0]!r}.")
+    _change(below, key, rest, value)
+
+
+def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+    kind, wanted, *rest = parts
+    members = tree.get(kind, [])
+    named = {_member_name(one): one for one in members if isinstance(one, dict)}
+    if wanted != "*" and wanted not in named:
+        raise unknown_name(f"name in {key!r}:", wanted, [*named, "*"])
+    if not rest:
+        raise PqswarmError(f"{key} is a table: name one of its keys, such as {key}.name.")
+    touched = 0
+    for name, member in named.items():
+        if wanted not in ("*", name):
+            continue
+        if kind not in _OWN_KEYS or rest[0] in (*_OWN_KEYS[kind], *member):
+            _change(member, key, rest, value)
+        elif wanted != "*" or _has_parameter(kind, member, rest[0]):
+            _change(member.setdefault("parameters", {}), key, rest, value)
+        else:
+            continue
+        touched += 1
+    if not touched:
+        raise PqswarmError(f"{key}: none of the {kind} has a parameter {rest[0]!r}.")
+
+
+def _member_name(member: Mapping[str, Any]) -> str:
+    """The name of a classifier, algorithm or data set, by default that of its algorithm, file or preset."""
+    given = member.get("name", member.get("algorithm", member.get("kind")))
+    return str(given if given is not None else PurePath(str(member.get("file", member.get("preset", "paper")))).stem)
+
+
+def _has_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
+    from dataclasses import fields
+
+    from pqswarm.evaluation import CLASSIFIERS
+    from pqswarm.search import ALGORITHMS
+
+    if kind == "classifiers":
+        known = fields(CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters)
+    else:
+        known = fields(ALGORITHMS.find(str(member.get("algorithm"))).Parameters)
+    return parameter in {field.name for field in known}
+
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Title = Annotated[
@@ -46,6 +143,11 @@ Title = Annotated[
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
+# Only the options that differ from the defaults, so that equal plans compare equal.
+_FeatureOptions = Annotated[
+    dict[str, Any],
+    BeforeValidator(lambda given: FeatureOptions.of(given).changed() if isinstance(given, dict) else given),
+]
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")
 """Keys of generated events, which do not apply to your own data."""
 
@@ -70,11 +172,6 @@ def _complete_preset(given: Any, info: ValidationInfo) -> Any:
     if isinstance(given, dict):
         return write_preset(read_preset(given, folder=folder))
     return whole_preset_file("preset", given, folder)
-
-
-def _changed_feature_options(given: Any) -> Any:
-    """Return the feature options that differ from the defaults, so that equal plans compare equal."""
-    return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
 
 
 class DatasetPlan(PlanPart):
@@ -111,7 +208,7 @@ class DatasetPlan(PlanPart):
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] | None = None
-    features: Annotated[dict[str, Any], BeforeValidator(_changed_feature_options)] = {}
+    features: _FeatureOptions = {}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -509,7 +606,7 @@ _TABLES = ("dataset", "folds", "classifiers", "algorithms", "runs", "max_evaluat
 _MOST = 10_000  # specifications
 
 Changes = dict[str, Any]
-"""New values of keys of a plan, by dotted name; see :func:`pqswarm.study.changes.change_plan`."""
+"""New values of keys of a plan, by dotted name; see :func:`pqswarm.study.plan.change_plan`."""
 
 
 @dataclass(frozen=True)
@@ -522,7 +619,7 @@ class Specification:
     marked: bool = False  # whether the plan names it: it is shown, but not counted among those of the design
 
 
-class MultiversePlan(BaseModel):
+class MultiversePlan(PlanPart):
     """Which choices to vary, and in which combinations.
 
     Attributes
@@ -547,8 +644,6 @@ class MultiversePlan(BaseModel):
     >>> MultiversePlan(choices=choices, design="one-at-a-time").list_specifications()[1].chosen
     {'dataset.features.border': 'zero', 'folds.number': '10'}
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     choices: Annotated[dict[str, dict[str, Changes]], Field(min_length=1, max_length=100)]
     design: Literal["array", "full", "random", "one-at-a-time"] = "array"
@@ -683,20 +778,16 @@ def _functions(levels: Sequence[int], m: int) -> list[tuple[int, ...]] | None:
     taken: set[int] = set()
     functions: dict[int, tuple[int, ...]] = {}
     for i in sorted(range(len(levels)), key=lambda i: -levels[i]):  # those of four need three functions each
-        free = [one for one in ordered if one not in taken]
-        space = next(_spaces(free, taken, levels[i]), None)
+        free = [function for function in ordered if function not in taken]
+        spaces: Iterator[tuple[int, ...]] = itertools.combinations(free, levels[i] // 2)
+        if levels[i] == 4:
+            spaces = (space for space in spaces if space[0] ^ space[1] not in taken)
+        space = next(spaces, None)
         if space is None:
             return None
         functions[i] = space
         taken |= {space[0], space[-1], space[0] ^ space[-1]} - {0}
     return [functions[i] for i in range(len(levels))]
-
-
-def _spaces(free: Sequence[int], taken: set[int], levels: int) -> Iterator[tuple[int, ...]]:
-    if levels == 2:
-        yield from ((one,) for one in free)
-        return
-    yield from ((one, two) for one, two in itertools.combinations(free, 2) if one ^ two not in taken)
 
 
 def _dotted(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -860,9 +951,9 @@ class StudyPlan(PlanPart):
         _check_unique("datasets contains the file", files, "it would count twice")
         if isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.cross_dataset needs several dataset.seeds")
-        for cell in self.cells().values() if self.multiverse is None else ():  # a specification has checked its own
-            cell._check_cell()
-        self.cells()
+        for cell in self.cells().values():
+            if self.multiverse is None:  # a specification has checked its own
+                cell._check_cell()
 
     def _check_cell(self) -> None:
         data = self.dataset
@@ -945,8 +1036,9 @@ class StudyPlan(PlanPart):
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
         if self.datasets:
-            without = {"datasets": ()}
-            return {one.name: self._only(one.alone(), without) for one in self.datasets}
+            return {
+                data.name: self.model_copy(update={"dataset": data.alone(), "datasets": ()}) for data in self.datasets
+            }
         seeds = self.dataset_seeds
         data = self.dataset
         if not seeds:
@@ -959,11 +1051,8 @@ class StudyPlan(PlanPart):
                 others = tuple(other for other in seeds if other != seed)
                 tested = tested.model_copy(update={"events_per_class": data.events_per_class, "seeds": others})
             alone = data.model_copy(update={"seed": seed, "seeds": None})
-            cells[f"seed {seed}"] = self._only(alone, {"held_out": tested})
+            cells[f"seed {seed}"] = self.model_copy(update={"dataset": alone, "held_out": tested})
         return cells
-
-    def _only(self, data: DatasetPlan | OwnDataPlan, changes: dict[str, Any]) -> "StudyPlan":
-        return self.model_copy(update={"dataset": data} | changes)
 
     @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:

@@ -1,4 +1,4 @@
-"""The progress of a study."""
+"""The progress of a study: counted while it runs, and followed from outside by reading its store."""
 
 import time
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pqswarm._kernels.compile_times import last_compiled
 from pqswarm.errors import PqswarmError
@@ -22,6 +22,13 @@ _RECENT = 60.0  # seconds over which rates are averaged
 # Approximate cost of the other steps, in evaluations of subsets.
 _STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 200, "stage II": 60, "held-out": 400, "report": 20_000}
 _REPORT_SECONDS = 25.0  # independent of the evaluation rate
+_TITLES = {
+    "events": "data",
+    "hyperparameters": "hyperparameters",
+    "smaller": "smaller subsets",
+    "stage II": "stage II",
+    "held-out": "held-out data",
+}
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,7 @@ def count_steps(cell: StudyPlan) -> Counter[str]:
     """Return how many times each step other than a search is done for one data set."""
     levels = len(cell.dataset.snr)
     classifiers = len(cell.classifiers)
-    sets = len(held_out_seeds(cell))
-    tested = len(held_out_levels(cell)) * sets
+    tested = len(held_out_levels(cell)) * len(held_out_seeds(cell))
     steps = Counter({"events": levels, "hyperparameters": classifiers})
     if cell.stage_two:
         steps |= {"smaller": classifiers, "stage II": levels * classifiers, "held-out": tested * classifiers}
@@ -213,7 +219,6 @@ class Follower:
         self._stages: tuple[StageProgress, ...] = ()
         self._best: dict[str, RunStatus] = {}
         self._finished = False
-        self._records: dict[RunKey, RunRecord] = {}
 
     def __enter__(self) -> "Follower":
         return self
@@ -237,16 +242,12 @@ class Follower:
         locked = is_locked(self.folder)
         if locked is None:  # where locks are not listed: whether the store was written in the last minute
             locked = time.time() - max(stamp[0], stamp[2]) / 1e9 < _RECENT
-        state: State = "finished" if self._finished else "running" if locked else "stopped"
-        self._meter.tell(self._stage())
-        progress = self._told.pop()
-        return StudyStatus(state, progress, self._stages, self._best)
-
-    def records(self) -> list[RunRecord]:
-        """Return all finished runs, by classifier, algorithm, number and data set."""
-        new = [one.key for one in self.store.statuses() if one.finished and one.key not in self._records]
-        self._records |= {record.key: record for record in self.store.records(new)}
-        return [self._records[key] for key in sorted(self._records)]
+        state: State = "running" if locked else "stopped"
+        stage = next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
+        if self._finished:
+            state = stage = "finished"
+        self._meter.tell(stage)
+        return StudyStatus(state, self._told.pop(), self._stages, self._best)
 
     def _read(self) -> None:
         statuses = self.store.statuses()
@@ -261,27 +262,12 @@ class Follower:
         stages = [
             StageProgress(title, min(counts[step], totals[step]), totals[step]) for step, title in _TITLES.items()
         ]
-        done = sum(one.finished for one in statuses)
+        done = sum(run.finished for run in statuses)
         stages.insert(2, StageProgress("searches", done, self._meter.runs_total))
         self._stages = tuple(stage for stage in stages if stage.total)
 
-    def _stage(self) -> str:
-        if self._finished:
-            return "finished"
-        return next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
 
-
-_RECENT = 60.0  # seconds
-_TITLES = {
-    "events": "data",
-    "hyperparameters": "hyperparameters",
-    "smaller": "smaller subsets",
-    "stage II": "stage II",
-    "held-out": "held-out data",
-}
-
-
-def _count_done(dataset: str, cell: StudyPlan, places: set[tuple[str, str, str, str]]) -> Counter[str]:
+def _count_done(dataset: str, cell: StudyPlan, places: set[tuple[Any, ...]]) -> Counter[str]:
     """How many times each step is done for one data set."""
     names = {classifier.name for classifier in cell.classifiers}
     tested = held_out_levels(cell)
@@ -298,6 +284,6 @@ def _count_done(dataset: str, cell: StudyPlan, places: set[tuple[str, str, str, 
 
 def _best_statuses(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
     best: dict[str, RunStatus] = {}
-    for one in sorted(statuses, key=lambda one: (round(one.error, 12), one.size is None, one.size or 0)):
-        best.setdefault(one.key.classifier, one)
+    for run in sorted(statuses, key=lambda run: (round(run.error, 12), run.size is None, run.size or 0)):
+        best.setdefault(run.key.classifier, run)
     return best

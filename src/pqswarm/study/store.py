@@ -1,10 +1,16 @@
-"""The store of a study: its runs, checkpoints and findings, written by one process and read by all others."""
+"""The store of a study: its runs, checkpoints and findings, written by one process and read by all others.
+
+A finished run is written in one transaction, which also removes its checkpoint; committed data survive the death of the
+process. SQLite is not safe on network file systems: keep studies on a local disk. A lock on the folder keeps a second
+process from running the study.
+"""
 
 import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from importlib.resources import files
 from math import isfinite, isnan
@@ -29,6 +35,8 @@ SCHEMA_VERSION = 3
 
 _SCHEMA = (files("pqswarm.study") / "schema.sql").read_text(encoding="utf-8")
 _TABLES = ("findings", "runs", "checkpoints")
+_LOCK_NAME = "study.lock"
+_LOCKS = Path("/proc/locks")
 _READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
 _ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; rows are otherwise the same
@@ -145,7 +153,8 @@ class Database:
             raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
         if version == 0 and not names:
             self.connection.execute("PRAGMA journal_mode = WAL")
-            self._create()
+            with self.transaction():
+                self._create()
         elif version == 0 or foreign or not names >= needed:
             raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
         elif version not in (_ONE_DATASET, SCHEMA_VERSION):
@@ -161,10 +170,9 @@ class Database:
         self.connection.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
 
     def _create(self) -> None:
-        with self.transaction():
-            for statement in _SCHEMA.split(";"):
-                self.connection.execute(statement)
-            self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        for statement in _SCHEMA.split(";"):
+            self.connection.execute(statement)
+        self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _add_datasets(self) -> None:
         """Give the tables of an older study the column of the data set; a reader sees it without changing the file."""
@@ -175,12 +183,10 @@ class Database:
         with self.transaction():
             for table in _TABLES:
                 self.connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-            for statement in _SCHEMA.split(";"):
-                self.connection.execute(statement)
+            self._create()
             for table in _TABLES:
                 self.connection.execute(f"INSERT INTO {table} SELECT '', * FROM old_{table}")  # noqa: S608
                 self.connection.execute(f"DROP TABLE old_{table}")
-            self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error for a damaged database, to be raised by the caller."""
@@ -217,11 +223,7 @@ class Database:
                 f"{self.path} already contains this result: another process is running the study. Wait until it ends, "
                 f"and run the same command again."
             ) from None
-        except (
-            sqlite3.DatabaseError,
-            UnicodeDecodeError,
-            OverflowError,
-        ) as error:  # messages about damage may themselves be damaged
+        except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:  # their messages may be damaged too
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None
@@ -327,14 +329,13 @@ class Store:
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
         self._database = Database(folder, write)
-        self.folder, self.path, self.dataset = self._database.folder, self._database.path, ""
+        self.folder = self._database.folder
+        self.path = self._database.path
+        self.dataset = ""
 
     def of(self, dataset: str) -> "Store":
         """Return the same store for another data set of the study, by its name; close only one of them."""
-        other = object.__new__(Store)
-        other._database = self._database
-        other.folder = self.folder
-        other.path = self.path
+        other = copy(self)
         other.dataset = dataset
         return other
 
@@ -356,21 +357,12 @@ class Store:
         """Return the error for a damaged database, to be raised by the caller."""
         return self._database.damaged(why)
 
-    def put(self, *findings: Finding) -> None:
-        """Store findings in one transaction; existing ones raise an error."""
-        rows = [(self.dataset, found.kind, *found.place, found.to_json()) for found in findings]
+    def put(self, *findings: Finding, replace: bool = False) -> None:
+        """Store findings in one transaction; existing ones are replaced, or raise an error."""
+        rows = [(self.dataset, finding.kind, *finding.place, finding.to_json()) for finding in findings]
+        statement = f"{'REPLACE' if replace else 'INSERT'} INTO findings VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
         with self._database.explained(), self._database.transaction():
-            self._database.connection.executemany(
-                "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", [(*row, row_digest(row)) for row in rows]
-            )
-
-    def revise(self, finding: Finding) -> None:
-        """Replace a stored finding."""
-        row = (self.dataset, finding.kind, *finding.place, finding.to_json())
-        with self._database.explained(), self._database.transaction():
-            self._database.connection.execute(
-                "REPLACE INTO findings VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest(row))
-            )
+            self._database.connection.executemany(statement, [(*row, row_digest(row)) for row in rows])
 
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
@@ -417,18 +409,10 @@ class Store:
         """Return the finished runs on the data set, by classifier, algorithm and number."""
         statement = "SELECT * FROM runs WHERE dataset = ? ORDER BY classifier, algorithm, run"
         rows = self._database.select(statement, self.dataset)
-        return [self._restored(row) for row in rows]
-
-    def _restored(self, row: tuple[Any, ...]) -> RunRecord:
         try:
-            return row_record(checked_row(row))
+            return [row_record(checked_row(row)) for row in rows]
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise self.damaged(error) from None
-
-    def records(self, keys: Iterable[RunKey]) -> list[RunRecord]:
-        """Return the finished runs of some keys, of any data set, in the given order."""
-        statement = "SELECT * FROM runs WHERE dataset = ? AND classifier = ? AND algorithm = ? AND run = ?"
-        return [self._restored(row) for key in keys for row in self._database.select(statement, *key_row(key))]
 
     def statuses(self) -> list[RunStatus]:
         """Return the status of all runs on all data sets, without their large parts."""
@@ -436,19 +420,17 @@ class Store:
         ended = (
             "SELECT dataset, classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
         )
-        rows = self._database.select(begun) + self._database.select(
-            ended
-        )  # in this order: a run that ends meanwhile is in both
+        # In this order: a run that ends meanwhile is in both.
+        rows = self._database.select(begun) + self._database.select(ended)
         try:
-            statuses = {one.key: one for one in map(row_status, rows)}
+            statuses = {status.key: status for status in map(row_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
         return list(statuses.values())
 
-    def places(self) -> list[tuple[str, str, str, str]]:
+    def places(self) -> list[tuple[Any, ...]]:
         """Return the keys of all findings: data set, kind, classifier, and level and seed as by :func:`place_text`."""
-        rows = self._database.select("SELECT dataset, kind, classifier, level FROM findings")
-        return [(dataset, kind, classifier, level) for dataset, kind, classifier, level in rows]
+        return self._database.select("SELECT dataset, kind, classifier, level FROM findings")
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return the checkpoints of the data set; damaged ones are left out, and their runs start again."""
@@ -463,13 +445,9 @@ class Store:
         return found
 
 
-_NAME = "study.lock"
-_LOCKS = Path("/proc/locks")
-
-
 def is_locked(folder: Path) -> bool | None:
     """Return whether a process runs the study in a folder, by the locks that Linux lists; None if unknown."""
-    path = folder / _NAME
+    path = folder / _LOCK_NAME
     try:
         listed = _LOCKS.read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -478,18 +456,16 @@ def is_locked(folder: Path) -> bool | None:
         status = path.stat()
     except OSError:
         return False
-    holders = {words[-4] for line in listed.splitlines() if _names_lock(status.st_ino, words := line.split())}
+    locks = [words for line in listed.splitlines() if len(words := line.split()) >= 8]
+    inode = str(status.st_ino)
+    # Lines of this file, without those of processes that wait for the lock.
+    holders = {words[-4] for words in locks if "->" not in words and words[-3].rpartition(":")[2] == inode}
     if not holders:
         return False
-    place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{status.st_ino}"
-    if place in (words[-3] for line in listed.splitlines() if len(words := line.split()) >= 8):
+    place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{inode}"
+    if place in (words[-3] for words in locks):
         return True
     return any(_holds_lock(pid, path) for pid in holders)  # some file systems report other device numbers
-
-
-def _names_lock(inode: int, words: list[str]) -> bool:
-    """Whether a line lists a lock, not a waiting process, of the file with this inode."""
-    return len(words) >= 8 and "->" not in words and words[-3].rpartition(":")[2] == str(inode)
 
 
 def _holds_lock(pid: str, path: Path) -> bool:
@@ -506,7 +482,7 @@ def _holds_lock(pid: str, path: Path) -> bool:
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
     """Keep other processes from running the study in a folder; yield a function that checks that the lock exists."""
-    path = folder / _NAME
+    path = folder / _LOCK_NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):
