@@ -15,6 +15,7 @@ import numpy as np
 
 from pqswarm.events import generate
 from pqswarm.identify import identify
+from pqswarm.identify.show.figures import plot_event
 from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
@@ -65,4 +66,4 @@ plt.show()
 analysis = identify(recording)
 for found in analysis.events:
     print(found.text())
-figure = analysis.plot(recording)
+figure = plot_event(recording, analysis)

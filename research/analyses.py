@@ -1,7 +1,7 @@
 """Analyses on a folder of recordings: as a page of the docs, or compared with what is true of them.
 
-    python research/verdicts.py FOLDER [--page docs/verdicts.md]
-    python research/verdicts.py --corpus FOLDER
+    python research/analyses.py FOLDER [--page docs/analyses.md]
+    python research/analyses.py --corpus FOLDER
 
 The first prints how many rows, one per event, agree, partly agree, disagree or cannot be compared. The second prints
 for each recording how many statements are right, wrong, missed or false (`corpus/expectations.py`); its exit code is 1
@@ -23,7 +23,7 @@ HEAD = """# Analyses on public recordings
 
 One row per event, by `pqswarm identify` with the bundled model and nothing else given: no nominal voltage, no site
 file. The recordings are third-party and not part of this project (see {doc}`recordings`). Written by
-`research/verdicts.py`.
+`research/analyses.py`.
 
 {counts}
 

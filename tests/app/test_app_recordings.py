@@ -104,7 +104,7 @@ def test_views_are_the_samples_or_their_minima_and_maxima(app, sag, source):
     np.testing.assert_allclose(values, samples[first : first + len(values)], atol=0.05)
     whole = get(app, f"/api/recordings/{sag}/view?points=100")
     assert not whole["exact"]
-    assert whole["share"] == 1
+    assert whole["fraction"] == 1
     step = round(whole["step"] * RATE)
     low, high = (floats(whole["channels"][1][name]) for name in ("low", "high"))
     parts = samples[: len(samples) // step * step].reshape(-1, step)

@@ -38,7 +38,7 @@ def test_a_dropped_folder_with_two_files_of_one_name(start, fault, recordings, t
             shutil.copy(source.with_suffix(suffix), tmp_path / "meter" / name / f"WAVE0001{suffix}")
     (tmp_path / "meter" / "notes.pdf").write_text("not a recording")
     start.drop(".drop", tmp_path / "meter")
-    start.until("document.querySelectorAll('.uploads li[data-state=analysed]').length === 2")
+    start.until("document.querySelectorAll('.uploads li[data-state=analyzed]').length === 2")
     said = start.text(".uploads")
     assert "day 1/WAVE0001.cfg" in said
     assert "day 2/WAVE0001.cfg" in said
@@ -252,7 +252,8 @@ def test_the_site_of_a_station(start):
     start.click(".site [data-act=again]")
     start.until("document.querySelector('.site [role=status]').innerText.startsWith('1 file')")
     start.until(
-        "pq.app.api('/api/events?text=south').then(answer => answer.rows.some(row => row.reference === 'nominal'))"
+        "pq.app.api('/api/events?text=south')"
+        ".then(answer => answer.rows.some(row => row.reference_source === 'nominal'))"
     )
     start.evaluate(  # as it was, for other tests
         "pq.app.api('/api/stations').then(answer => answer.stations.find(one => one.name === 'South').id).then("

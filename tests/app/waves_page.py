@@ -29,9 +29,9 @@ window.answer = (from, to, points, wait = 0, signal = null) => new Promise((done
   const level = Float32Array.from({ length: count }, (_, i) => (i >= 200 && i < 249 ? 0.5 : 1));
   const urms = { from: 0.01, step: 0.01, channels: [{ index: 0, low: level, high: null }] };
   signal?.addEventListener("abort", () => { window.aborted = (window.aborted ?? 0) + 1; });
-  const found = { from: first / rate, to: stop / rate, n: parts, step: step / rate, exact, share: 1, channels, urms };
-  if (wait === Infinity) window.release = () => done(found);
-  else setTimeout(() => done(found), wait);
+  const view = { from: first / rate, to: stop / rate, n: parts, step: step / rate, exact, fraction: 1, channels, urms };
+  if (wait === Infinity) window.release = () => done(view);
+  else setTimeout(() => done(view), wait);
 });
 const view = (from, to, points, signal) => answer(from, to, points, window.wait ?? 0, signal);
 window.viewer = new pq.Waves(document.getElementById("holder"), header, view,

@@ -47,7 +47,7 @@ def folder(tmp_path):
 def test_pairs_and_folders_are_found_once(folder):
     (folder / "two/alone.dat").write_bytes(b"x")
     (folder / "two/upper.CSV").write_text("x")
-    (folder / "truth.csv").write_text("file,kind,phases,start\n")
+    (folder / "truth.csv").write_text("file,type,phases,start\n")
     (folder / "rows.csv").write_text(csv_lines([]))
     for name in ("two/.hidden.csv", "README.txt", "two/requirements.txt", "two/dev-requirements.txt", "LICENSE.txt"):
         (folder / name).write_text("x\n")

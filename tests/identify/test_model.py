@@ -249,15 +249,15 @@ class TestDefaultModel:
         (check,) = check_model(default_model(), events_per_class=8, snr=[40], seed=11, rate=12_800)
         assert check.confusion.sum() == 128
         assert check.accuracy >= 0.85
-        assert check.group_accuracy >= 0.9
+        assert check.type_accuracy >= 0.9
         assert abs(check.confidence - check.accuracy) < 0.1  # as sure as it is right
-        assert set(check.groups()) == {class_type(name) for name in TRAINING_CLASSES}
+        assert set(check.types()) == {class_type(name) for name in TRAINING_CLASSES}
         assert "| c sag |" in check.table()
 
     def test_another_preset(self):
         (check,) = check_model(default_model(), events_per_class=5, snr=[40], seed=12, preset="field")
         assert check.confusion.sum() == 70
-        assert check.group_accuracy >= 0.85
+        assert check.type_accuracy >= 0.85
 
     def test_held_out_events_are_never_trained(self):
         trained, held_out = (

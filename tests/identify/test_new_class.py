@@ -1,4 +1,4 @@
-"""A new event class of the family of sags, from its preset to the analysis: a model, an EventClass and its ranges."""
+"""A new event class of the type of sags, from its preset to the analysis: a model, an EventClass and its ranges."""
 
 from dataclasses import replace
 
@@ -21,14 +21,14 @@ def sag_with_jump(t, *, grid, depth, start, duration, jump):
 def preset(monkeypatch):
     monkeypatch.setattr(EVENT_CLASSES, "_members", dict(EVENT_CLASSES._members))
     jump = {"jump": Parameter("", "rad", "jump of the phase", -2, 2)}
-    EVENT_CLASSES.register(EventClass("sag_with_jump", sag_with_jump, jump, family="sag"))
+    EVENT_CLASSES.register(EventClass("sag_with_jump", sag_with_jump, jump, type="sag"))
     field = PRESETS["field"]
     ranges = {**field.models["sag"], "jump": Uniform(0.8, 1.2)}
     some = replace(field, models={**field.models, "sag_with_jump": ranges})
     return replace(some.with_classes(["pure_sinusoid", "sag", "swell", "sag_with_jump"]), name="jumps")
 
 
-def test_a_new_class_is_drawn_trained_and_offered_to_events_of_its_family(preset, monkeypatch):
+def test_a_new_class_is_drawn_trained_and_offered_to_events_of_its_type(preset, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
     events, before = make_dataset(3, preset=preset), make_dataset(3, preset="field")
     assert events.class_names == ("pure_sinusoid", "sag", "swell", "sag_with_jump")

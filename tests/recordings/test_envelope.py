@@ -53,7 +53,7 @@ def test_every_bin_has_its_minimum_and_maximum(recording, small_blocks, part, fi
     assert view.stop >= min(stop, N)
     assert view.n <= n_parts + 1
     assert (view.n - 1) * view.step < view.stop - view.first <= view.n * view.step
-    assert view.share == 1
+    assert view.fraction == 1
 
 
 def test_short_views_are_the_samples(recording):
@@ -75,22 +75,22 @@ def test_building_can_be_interrupted_and_resumed(recording, small_blocks):
     made, calls = Envelope(recording, 16), []
 
     def check():
-        calls.append(made.share)
+        calls.append(made.fraction)
         if len(calls) == 8:
             raise TimeoutError
 
-    assert made.share == 0
+    assert made.fraction == 0
     assert np.isnan(made.view(0, N, 100).low).all()
     with pytest.raises(TimeoutError):
         made.build(check)
-    assert 0 < made.share < 1
+    assert 0 < made.fraction < 1
     partly = made.view(0, N, 100)
-    assert partly.share == pytest.approx(made.share)
+    assert partly.fraction == pytest.approx(made.fraction)
     assert np.isfinite(partly.low[0]).mean() > 0.2
     assert np.isfinite(partly.low[0, 60:]).any(), "a first picture shows all of the recording"
-    assert made.view(100, 900, 100).share == 1, "what is read from the recording needs no building"
+    assert made.view(100, 900, 100).fraction == 1, "what is read from the recording needs no building"
     made.build()
-    assert made.share == 1
+    assert made.fraction == 1
     np.testing.assert_array_equal(made.view(0, N, 100).high, expected(recording, made.view(0, N, 100))[1])
 
 
@@ -107,7 +107,7 @@ def test_several_threads_build_and_look(recording, small_blocks):
     failures = []
 
     def look():
-        while made.share < 1:
+        while made.fraction < 1:
             view = made.view(0, N, 100)
             if (np.isnan(view.low) != np.isnan(view.high)).any():
                 failures.append(view)
@@ -118,7 +118,7 @@ def test_several_threads_build_and_look(recording, small_blocks):
     for thread in threads:
         thread.join()
     assert not failures
-    assert made.share == 1
+    assert made.fraction == 1
 
 
 def test_a_recording_in_its_file_looks_the_same(tmp_path, recording, small_blocks):
@@ -152,7 +152,7 @@ def test_infinite_values_and_empty_recordings():
     np.testing.assert_array_equal(made.view(0, 4, 10).low, [[1, np.nan, np.nan, -2]])
     empty = Envelope(Recording((Channel("U", "V", "", samples[:0]),), 1000.0, 50.0))
     empty.build()
-    assert (empty.share, empty.view(0, 10, 5).n) == (1, 0)
+    assert (empty.fraction, empty.view(0, 10, 5).n) == (1, 0)
 
 
 @pytest.mark.parametrize("part", [0, True, 1.5, "9"])

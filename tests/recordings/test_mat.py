@@ -11,14 +11,7 @@ from tests.recordings.vendor_files import mat, mat_element, mat_seeds
 
 from pqswarm.recordings import RecordingError, read
 
-
-@pytest.fixture
-def save(tmp_path):
-    def save(content, name="case.mat"):
-        (tmp_path / name).write_bytes(content)
-        return tmp_path / name
-
-    return save
+NAME = "case.mat"
 
 
 @pytest.mark.parametrize("compress", [False, True])

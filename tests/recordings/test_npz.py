@@ -11,15 +11,7 @@ from tests.recordings.builders import RATE, npz_members, npz_seeds, waves, zippe
 
 from pqswarm.recordings import RecordingError, read, read_all
 
-
-@pytest.fixture
-def save(tmp_path):
-    def save(content):
-        path = tmp_path / "case.npz"
-        path.write_bytes(content if isinstance(content, bytes) else zipped(content))
-        return path
-
-    return save
+NAME = "case.npz"
 
 
 def test_layouts(save):

@@ -14,14 +14,7 @@ from pqswarm.recordings import RecordingError, read, read_all
 RATE = 4800.0
 
 
-@pytest.fixture
-def save(tmp_path):
-    def save(content):
-        path = tmp_path / "case.pqd"
-        path.write_bytes(content)
-        return path
-
-    return save
+NAME = "case.pqd"
 
 
 def wave(n=96, amplitude=1000.0, phase=0.0):

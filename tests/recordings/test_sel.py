@@ -6,14 +6,7 @@ from tests.recordings.vendor_files import cev, eve, relay_rows
 
 from pqswarm.recordings import RecordingError, read, read_all
 
-
-@pytest.fixture
-def save(tmp_path):
-    def save(content, name="case.cev"):
-        (tmp_path / name).write_bytes(content)
-        return tmp_path / name
-
-    return save
+NAME = "case.cev"
 
 
 def check_samples(recording, precision):

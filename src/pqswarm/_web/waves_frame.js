@@ -43,7 +43,7 @@ window.pq = window.pq || {};
       this.aborter?.abort();
       const [from, to, points] = this.wanted();
       const best = this.best();
-      if (best && best.share >= 1 && (best.exact || best.step <= (1.7 * (to - from)) / points)) {
+      if (best && best.fraction >= 1 && (best.exact || best.step <= (1.7 * (to - from)) / points)) {
         this.settle("ready");
         return;
       }
@@ -59,12 +59,12 @@ window.pq = window.pq || {};
 
     accept(view) {
       const read = pq.panels.readView(view);
-      this.views = this.views.filter((one) => one.share >= 1 && one !== read);
+      this.views = this.views.filter((one) => one.fraction >= 1 && one !== read);
       if (this.views.length >= KEPT) this.views.splice(1, 1); // the first is that of the whole, most often
       this.views.push(read);
-      if (read.share < 1) this.timer = setTimeout(() => this.load(), 400);
-      const share = read.share < 1 ? `Reading: ${Math.round(100 * read.share)} %` : "";
-      this.settle(read.share < 1 ? "reading" : "ready", share);
+      if (read.fraction < 1) this.timer = setTimeout(() => this.load(), 400);
+      const reading = read.fraction < 1 ? `Reading: ${Math.round(100 * read.fraction)} %` : "";
+      this.settle(read.fraction < 1 ? "reading" : "ready", reading);
       this.probe();
     },
 

@@ -31,7 +31,7 @@ window.pq = window.pq || {};
   };
   // A view of several recordings has a part for each.
   const unpackView = (view) => view.parts ? { ...view, parts: view.parts.map(unpackView) } : ({
-    from: view.from, to: view.to, step: view.step, exact: Boolean(view.exact), share: view.share ?? 1,
+    from: view.from, to: view.to, step: view.step, exact: Boolean(view.exact), fraction: view.fraction ?? 1,
     waves: track(view.from, view.step, Boolean(view.exact), view.channels),
     urms: view.urms && view.urms.channels.length
       ? track(view.urms.from, view.urms.step, !view.urms.channels.some((one) => one.high), view.urms.channels)

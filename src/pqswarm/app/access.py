@@ -89,7 +89,8 @@ class AccessControl:
         origin = request.headers.get("Origin")
         if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
             return _CROSS_SITE
-        site, mode = request.headers.get("Sec-Fetch-Site", "none"), request.headers.get("Sec-Fetch-Mode", "navigate")
+        site = request.headers.get("Sec-Fetch-Site", "none")
+        mode = request.headers.get("Sec-Fetch-Mode", "navigate")
         if site not in ("none", "same-origin") and not (mode == "navigate" and request.method in _SAFE_METHODS):
             return _CROSS_SITE
         return ""
@@ -161,7 +162,10 @@ class PasswordQueue:
     """
 
     def __init__(self, access: AccessControl, pause: float = 1.0, max_waiting: int = 3, max_all: int = 300) -> None:
-        self.access, self.pause, self.max_waiting, self.max_all = access, pause, max_waiting, max_all
+        self.access = access
+        self.pause = pause
+        self.max_waiting = max_waiting
+        self.max_all = max_all
         self._turns: dict[str, asyncio.Lock] = {}
         self._waiting: Counter[str] = Counter()
 

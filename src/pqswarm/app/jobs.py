@@ -98,7 +98,8 @@ class Jobs:
             self._running.discard(job)
 
     async def _in_turn(self, call: Callable[..., Any], owner: str, name: str) -> Any:
-        is_long, turn = self._seconds.get(name, 1.0) >= _SHORT, asyncio.get_running_loop().create_future()
+        is_long = self._seconds.get(name, 1.0) >= _SHORT
+        turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append((turn, is_long))
         self._give_turns()
         try:

@@ -36,8 +36,18 @@ from pqswarm.errors import PqswarmError
 _WEB = files("pqswarm.app") / "web"
 _SECTION_SCRIPTS = {
     "recordings": (
-        *("recordings.js", "uploads.js", "filters.js", "event_list.js", "statistics.js", "stations.js"),
-        *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js", "compare.js"),
+        "recordings.js",
+        "uploads.js",
+        "filters.js",
+        "event_list.js",
+        "statistics.js",
+        "stations.js",
+        "corrections.js",
+        "cursor_readings.js",
+        "wavelet_bands.js",
+        "around.js",
+        "recording.js",
+        "compare.js",
     ),
     "studies": ("study.js", "studies.js"),
 }

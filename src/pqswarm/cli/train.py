@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pqswarm.events import Preset
-    from pqswarm.identify import Check, Model
+    from pqswarm.identify import Model, ModelCheck
     from pqswarm.identify.training.specs import Progress
 
 _MAX_LIST = 1_000_000  # bytes of a file of names
@@ -143,7 +143,7 @@ def _read_train_features(path: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") -> "dict[str, Check]":
+def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") -> "dict[str, ModelCheck]":
     """Held-out events by noise level, at 12.8 kHz, and by rate, at 40 dB."""
     from pqswarm.identify import check_model
 
@@ -157,7 +157,7 @@ def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") 
     return {**by_noise, **by_rate}
 
 
-def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> None:
+def _report(model: "Model", written: Path, checks: "Mapping[str, ModelCheck]") -> None:
     widest = model.subsets[0]
     typer.echo(
         f"wrote {written}: {len(model.tables[0].labels)} events of {len(model.class_names)} classes, "
@@ -171,7 +171,7 @@ def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> Non
     for title, check in checks.items():
         typer.echo(
             f"{title}: {100 * check.accuracy:.1f} % of {check.n_events} held-out events correct, "
-            f"{100 * check.group_accuracy:.1f} % by family; mean confidence {100 * check.confidence:.1f} %"
+            f"{100 * check.type_accuracy:.1f} % by type; mean confidence {100 * check.confidence:.1f} %"
         )
     for title, check in checks.items():
         if title.startswith("40 dB, 12800"):

@@ -7,13 +7,13 @@ from pqswarm.identify.class_limits import possible_labels
 from pqswarm.identify.classify import identify
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.folder.batch import Failure, find_recordings, identify_file, load_site
-from pqswarm.identify.model import Model, Prediction, Subset, default_model
+from pqswarm.identify.model import FeatureSubset, Model, Prediction, default_model
 from pqswarm.identify.model_file import load_model
 from pqswarm.identify.rows import COLUMNS
 from pqswarm.identify.training.corrections import Correction
 from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
-from pqswarm.identify.training.validation import Check, check_model
+from pqswarm.identify.training.validation import ModelCheck, check_model
 
 __all__ = [
     "BANDWIDTHS",
@@ -23,15 +23,15 @@ __all__ = [
     "Analysis",
     "Archive",
     "ArchiveQueries",
-    "Check",
     "Correction",
     "EventFilter",
     "EventResult",
     "Failure",
+    "FeatureSubset",
     "Model",
+    "ModelCheck",
     "Prediction",
     "Reference",
-    "Subset",
     "check_model",
     "compute_features",
     "default_model",

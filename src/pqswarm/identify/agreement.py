@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from pqswarm._base.typing import FloatArray
 from pqswarm.events.classes import class_title, class_type
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import ChannelResult, Characterization, Event
-from pqswarm.measure.event import EVENT_TYPES
+from pqswarm.measure.event import EVENT_TYPES, ChannelEvent
 from pqswarm.measure.group.distortion import rises_in_thd
 
 _RULE_CLASSES = {
@@ -89,20 +90,24 @@ def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Chara
     """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd_above_noise:.1f} %)"
-    event_types = {class_type(rule), class_type(label)}
-    if len(event_types) == 1:
+    if class_type(rule) == class_type(label):
         return ""
     events = [event for event in found.events if any(part.number == result.number for part in event.parts)]
     parts = [part for event in events for part in event.parts if part.number == result.number]
-    levels = [part.magnitude for part in parts if part.type in RMS]
-    urms = found.urms_of(result)
-    known = urms[np.isfinite(urms)]
-    if known.size and not levels and event_types & {"sag", "swell", "interruption", "flicker"}:
-        return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"
-    if event_types & {"sag", "swell", "interruption"} and levels:
-        return f" (Urms(1/2) reaches {max(levels, key=lambda level: abs(1 - level)):.2f} pu)"
+    reason = _voltage_reason({class_type(rule), class_type(label)}, parts, found.urms_of(result))
+    if reason or ("transient" in rule) == ("transient" in label):
+        return reason
     peaks = [event.details.get("transient_peak", 0.0) for event in events]
     peaks += [part.magnitude for part in parts if part.type == "transient"]
-    if ("transient" in rule) != ("transient" in label) and max(peaks, default=0.0) > 0:
-        return f" (peak {max(peaks):.2f} pu)"
+    return f" (peak {max(peaks):.2f} pu)" if max(peaks, default=0.0) > 0 else ""
+
+
+def _voltage_reason(event_types: set[str], parts: Iterable[ChannelEvent], urms: FloatArray) -> str:
+    """What Urms(1/2) [pu] says where one of rules and model sees an RMS event, or flicker, and the other does not."""
+    levels = [part.magnitude for part in parts if part.type in RMS]
+    known = urms[np.isfinite(urms)]
+    if levels and not event_types.isdisjoint(RMS):
+        return f" (Urms(1/2) reaches {max(levels, key=lambda level: abs(1 - level)):.2f} pu)"
+    if known.size and not levels and not event_types.isdisjoint((*RMS, "flicker")):
+        return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"
     return ""

@@ -75,6 +75,7 @@ def possible_labels(
         return ()
     first, last = event.window
     cycles = (last - first) * analysis.frequency
-    event_type, rule = event.event.type, event.rule_label
+    event_type = event.event.type
+    rule = event.rule_label
     offered = allowed_classes(class_names, event_type, rule, analysis.sampling_rate, analysis.frequency, cycles)
     return tuple(name for name in class_names if name in offered)

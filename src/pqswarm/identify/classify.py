@@ -151,7 +151,8 @@ class _EventClassifier:
             else self._ask(result, first, stop, classes)
         )
         if prediction is None:
-            shares, known = ({rule: 1.0} if is_measured else {}), True
+            shares = {rule: 1.0} if is_measured else {}
+            known = True
         else:
             shares, known = _analyzed_probabilities(prediction)
         if shares and is_bundled:
@@ -185,7 +186,8 @@ class _EventClassifier:
         self, result: ChannelResult, first: int, stop: int, classes: frozenset[str]
     ) -> tuple[Prediction | None, str]:
         """The prediction for a window, or why there is none."""
-        rate, frequency = self.found.sampling_rate, self.found.frequency
+        rate = self.found.sampling_rate
+        frequency = self.found.frequency
         cycles = (stop - first) / rate * frequency
         if not result.reference > 0:
             return None, "no voltage"
@@ -203,8 +205,10 @@ class _EventClassifier:
 
     def caveats(self) -> list[str]:
         """Caveats of the model, in addition to those of the rules."""
-        found, said = self.found, []
-        widest, subset = self.model.subsets[0], self.model.subset_for(self.usable)
+        found = self.found
+        said = []
+        widest = self.model.subsets[0]
+        subset = self.model.subset_for(self.usable)
         if subset.highest < widest.highest:
             said.append(
                 f"At {frequency_text(found.sampling_rate)} the model uses only features below "

@@ -9,11 +9,21 @@ from pqswarm.measure import ChannelResult
 
 # Fitted on 4320 events of another generator than the training events' (research/reliability.py), in the units of the
 # terms below; tuned.
-_BASE, _MEASURED, _MODEL = 2.25, 0.52, 0.63
-_HARMONICS, _TRANSIENT, _INTERRUPTION = 0.31, -1.5, 2.64
-_NOISE_MEASURED, _NOISE_MODEL = 0.05, -1.33
-_LOUD_MEASURED, _LOUD_MODEL, _LOUD_NARROW, _LOUD_FLICKER = -1.2, -0.22, -0.9, -3.3
-_NARROW, _DISTORTED, _GUESSED = -0.41, -0.64, -0.32
+_BASE = 2.25
+_MEASURED = 0.52
+_MODEL = 0.63
+_HARMONICS = 0.31
+_TRANSIENT = -1.5
+_INTERRUPTION = 2.64
+_NOISE_MEASURED = 0.05
+_NOISE_MODEL = -1.33
+_LOUD_MEASURED = -1.2
+_LOUD_MODEL = -0.22
+_LOUD_NARROW = -0.9
+_LOUD_FLICKER = -3.3
+_NARROW = -0.41
+_DISTORTED = -0.64
+_GUESSED = -0.32
 _LOUD = 0.3
 """Noise above which more of it counts more: 2 % of the peak, in decades above 1 %."""
 _USUAL_NOISE = 0.005

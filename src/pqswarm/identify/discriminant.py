@@ -30,7 +30,8 @@ class Discriminant:
         covariance = rest.T @ rest / max(len(labels) - own.size, 1)
         covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * np.trace(covariance) / len(covariance) + 1e-9
         solved = np.linalg.solve(covariance, means.T)
-        weights, bias = np.zeros((expanded.shape[1], n_classes)), np.full(n_classes, -np.inf)
+        weights = np.zeros((expanded.shape[1], n_classes))
+        bias = np.full(n_classes, -np.inf)
         weights[:, own] = solved
         bias[own] = -0.5 * np.einsum("ij,ji->i", means, solved)
         return cls(weights, bias)

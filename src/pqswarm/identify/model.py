@@ -22,7 +22,7 @@ CODES = 65535
 
 
 @dataclass(frozen=True)
-class Subset:
+class FeatureSubset:
     """The features to use for recordings of a certain bandwidth.
 
     Attributes
@@ -77,7 +77,7 @@ class Prediction:
         The classes.
     probabilities : ndarray of shape (n, n_classes)
         Rows sum to 1.
-    subset : Subset
+    subset : FeatureSubset
         Features used.
     known : ndarray of bool, shape (n,)
         False for an event unlike all training events, whose probabilities mean little.
@@ -85,7 +85,7 @@ class Prediction:
 
     class_names: tuple[str, ...]
     probabilities: FloatArray
-    subset: Subset
+    subset: FeatureSubset
     known: BoolArray
 
     @property
@@ -120,7 +120,7 @@ class Model:
     ----------
     class_names : tuple of str
         Classes.
-    subsets : tuple of Subset
+    subsets : tuple of FeatureSubset
         From the widest bandwidth to the narrowest.
     tables : tuple of ModelTrainingTable
         The training events of each subset.
@@ -137,7 +137,7 @@ class Model:
     """
 
     class_names: tuple[str, ...]
-    subsets: tuple[Subset, ...]
+    subsets: tuple[FeatureSubset, ...]
     tables: tuple[ModelTrainingTable, ...]
     classifier: Classifier
     origin: Mapping[str, Any] = field(default_factory=dict)
@@ -149,10 +149,10 @@ class Model:
         )
 
     @cached_property
-    def _experts(self) -> "dict[Subset, CalibratedExperts]":
+    def _experts(self) -> "dict[FeatureSubset, CalibratedExperts]":
         return {}
 
-    def subset_for(self, usable: BoolArray | None = None) -> Subset:
+    def subset_for(self, usable: BoolArray | None = None) -> FeatureSubset:
         """Return the widest subset whose features a recording has.
 
         Parameters
@@ -162,7 +162,7 @@ class Model:
 
         Returns
         -------
-        Subset
+        FeatureSubset
             The subset.
         """
         if usable is None:
@@ -176,8 +176,11 @@ class Model:
         raise PqswarmError("the sampling rate is too low for the model, which needs eight samples per cycle.")
 
     def predict(
-        self, features: FloatArray, usable: BoolArray | None = None, classes: Collection[str] | None = None,
-    ) -> Prediction:  # fmt: skip
+        self,
+        features: FloatArray,
+        usable: BoolArray | None = None,
+        classes: Collection[str] | None = None,
+    ) -> Prediction:
         """Return the probabilities of the classes.
 
         The classifier is fitted to the training events for the widest subset whose features exist.

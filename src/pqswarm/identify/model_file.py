@@ -14,9 +14,10 @@ from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
 from pqswarm.identify.features.compute import FEATURES, feature_upper_frequencies
-from pqswarm.identify.model import Model, ModelTrainingTable, Subset
+from pqswarm.identify.model import FeatureSubset, Model, ModelTrainingTable
 
-_MAX_TEXT, _MAX_NUMBER = 500, 2.0**64
+_MAX_TEXT = 500
+_MAX_NUMBER = 2.0**64
 """Limits of the metadata of a model: characters of a text, and numbers."""
 
 _FILE = ArrayFile(
@@ -131,7 +132,7 @@ def _read_model_number(given: Any, low: float, high: float, what: str) -> float:
     return given
 
 
-def _read_model_subset(given: Any, known: tuple[str, ...]) -> Subset:
+def _read_model_subset(given: Any, known: tuple[str, ...]) -> FeatureSubset:
     if not isinstance(given, dict):
         raise FileFormatError("is damaged: a subset is not a record.")
     names = _read_model_names(given.get("names"), known, "features of a subset")
@@ -140,7 +141,7 @@ def _read_model_subset(given: Any, known: tuple[str, ...]) -> Subset:
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
     farthest = float(_read_model_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
-    return Subset(
+    return FeatureSubset(
         highest=float(highest),
         names=names,
         temperature=float(_read_model_number(given.get("temperature"), 1e-3, 1e3, "temperature")),
@@ -156,7 +157,9 @@ def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Mo
         raise FileFormatError("is damaged: it has no subsets of features.")
     subsets = tuple(_read_model_subset(given, FEATURES) for given in manifest["subsets"])
     classifier = _read_model_classifier(manifest["classifier"], manifest["hyperparameters"])
-    codes, labels, knots = arrays["codes"], arrays["labels"].astype(np.int64), arrays["knots"]
+    codes = arrays["codes"]
+    labels = arrays["labels"].astype(np.int64)
+    knots = arrays["knots"]
     if knots.ndim != 2 or knots.shape[1] < 2:
         raise FileFormatError("is damaged: its scaling does not fit its features.")
     if not np.isfinite(knots).all():
@@ -187,7 +190,7 @@ def _read_model_origin(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split_model_events(
-    manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: AnyArray, labels: IntArray, knots: FloatArray
+    manifest: dict[str, Any], subsets: tuple[FeatureSubset, ...], codes: AnyArray, labels: IntArray, knots: FloatArray
 ) -> tuple[ModelTrainingTable, ...]:
     """The training events of each subset, from concatenated arrays."""
     counts = [given.get("events") for given in manifest["subsets"]]

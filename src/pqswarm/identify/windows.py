@@ -31,7 +31,8 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
         return _window_centred_on(found, (event.start + event.end) / 2)
     part = event.worst
     first, stop = _window_around(found, part.start, max(part.end, part.start))
-    rate, cycle = found.sampling_rate, found.sampling_rate / found.frequency
+    rate = found.sampling_rate
+    cycle = found.sampling_rate / found.frequency
     start, end = part.start * rate, max(part.end, part.start) * rate
     for other in others:
         own = [one for one in other.parts if one.number == part.number]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.ieee1159 import join_names
@@ -13,6 +13,7 @@ from pqswarm.measure.ieee1159 import join_names
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+_Record = TypeVar("_Record")
 EVENT_TYPES: Mapping[str, str] = {
     "interruption": "interruption",
     "sag": "sag",
@@ -144,12 +145,7 @@ class Event:
         >>> Event.of(event.as_dict()) == event
         True
         """
-        from pydantic import ValidationError
-
-        try:
-            event = _event_adapter().validate_python(_with_nan(plain))
-        except (ValidationError, RecursionError) as error:
-            raise PqswarmError(f"not an event: {error}") from None
+        event = restore_record(Event, _with_nan(plain), "an event")
         if not event.parts or {event.type, *(part.type for part in event.parts)} - set(EVENT_TYPES):
             raise PqswarmError("not an event: it needs parts, and a type that is known.")
         return event
@@ -257,11 +253,22 @@ def group_overlapping(parts: Iterable[ChannelEvent]) -> list[list[ChannelEvent]]
     return group_parts(parts, lambda group, part: part.start < max(member.end for member in group))
 
 
+def restore_record(record: Callable[..., _Record], plain: Mapping[str, Any], what: str) -> _Record:
+    """Restore a frozen record from plain values, or raise :class:`PqswarmError` that it is not `what`."""
+    from pydantic import ValidationError
+
+    try:
+        restored: _Record = _adapter(record).validate_python(plain)
+    except (ValidationError, RecursionError, TypeError) as error:
+        raise PqswarmError(f"not {what}: {error}") from None
+    return restored
+
+
 @cache
-def _event_adapter() -> "TypeAdapter[Event]":
+def _adapter(record: Any) -> "TypeAdapter[Any]":
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Event)
+    return TypeAdapter(record)
 
 
 def _without_nan(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Read and write recordings."""
 
-from pqswarm.recordings.comtrade import write_comtrade
+from pqswarm.recordings.comtrade.writer import write_comtrade
 from pqswarm.recordings.envelope import Envelope, EnvelopeView
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
@@ -8,7 +8,7 @@ from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recordi
 from pqswarm.recordings.samples import write_samples
 from pqswarm.recordings.site.model import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.table import write_csv
+from pqswarm.recordings.table.reader import write_csv
 
 __all__ = [
     "READERS",

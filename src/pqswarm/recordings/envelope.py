@@ -40,7 +40,7 @@ class EnvelopeView:
         Whether each bin is one sample; `low` and `high` are then both the samples.
     low, high : ndarray of shape (n_channels, n)
         Minimum and maximum of each bin, NaN where there is none; single precision.
-    share : float
+    fraction : float
         Fraction of the view that was ready; the rest is NaN until the envelope has been built.
     """
 
@@ -51,7 +51,7 @@ class EnvelopeView:
     exact: bool
     low: Pictured
     high: Pictured
-    share: float = 1.0
+    fraction: float = 1.0
 
 
 class Envelope:
@@ -98,7 +98,7 @@ class Envelope:
         self._writing = Lock()
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """Fraction of the recording that has been built."""
         return float(self._is_built.mean()) if self._is_built.size else 1.0
 
@@ -149,8 +149,8 @@ class Envelope:
         if is_kept:
             step = -(-step // self.part) * self.part
         first, stop = first // step * step, min(-(-stop // step) * step, n)
-        low, high, share = self._kept(first, stop, step) if is_kept else (*self._thin(first, stop, step, check), 1.0)
-        return EnvelopeView(first, stop, low.shape[1], step, False, low, high, share)
+        low, high, fraction = self._kept(first, stop, step) if is_kept else (*self._thin(first, stop, step, check), 1.0)
+        return EnvelopeView(first, stop, low.shape[1], step, False, low, high, fraction)
 
     def _build_block(self, block: int) -> None:
         first, stop = block * self._block, min((block + 1) * self._block, self._low.shape[1])
@@ -168,9 +168,9 @@ class Envelope:
         begin, end = first // self.part, -(-stop // self.part)
         with self._writing:
             low, high = self._low[:, begin:end].copy(), self._high[:, begin:end].copy()
-            share = float(self._is_built[begin // self._block : -(-end // self._block)].mean())
+            fraction = float(self._is_built[begin // self._block : -(-end // self._block)].mean())
         times = step // self.part
-        return extremes(low, times)[0], extremes(high, times)[1], share
+        return extremes(low, times)[0], extremes(high, times)[1], fraction
 
     def _thin(self, first: int, stop: int, step: int, check: Callable[[], object] | None) -> tuple[Pictured, Pictured]:
         """Extremes of bins of any length, from the recording, in blocks."""

@@ -192,7 +192,7 @@ class Reader:
     read : callable, optional
         Takes path and :class:`Options`, returns a list of :class:`RawRecording`. The name of the file is
         prefixed to its :class:`RecordingError`.
-    recognises : callable, optional
+    recognizes : callable, optional
         Takes the path and first bytes of a file; returns whether it certainly has this format. By default the suffix
         decides.
     open : callable, optional

@@ -89,7 +89,7 @@ def describe_view(
         "n": view.n,
         "step": view.step / sampling_rate,
         "exact": view.exact,
-        "share": view.share,
+        "fraction": view.fraction,
         "channels": [
             {"index": place if at_place else i, **encode(view.low[place], None if view.exact else view.high[place])}
             for i, place in enumerate(shown)

@@ -27,7 +27,8 @@ class ArchiveHandler(RecordingHandler):
 
     def event_filter(self) -> EventFilter:
         """Return the events that the query selects."""
-        name, stations = self.get_query_argument("recording", ""), self.get_query_arguments("station")
+        name = self.get_query_argument("recording", "")
+        stations = self.get_query_arguments("station")
         if not all(one.isdigit() and len(one) < 10 for one in stations):
             raise HTTPRefusal("station must be the ID of a station.", 400)
         return EventFilter(
@@ -64,7 +65,8 @@ class EventPage(ArchiveHandler):
 
     async def get(self) -> None:
         """Send their rows."""
-        order, limit = self.choice("order", ORDERS), self.integer("limit", 100, 1, _MAX_PAGE)
+        order = self.choice("order", ORDERS)
+        limit = self.integer("limit", 100, 1, _MAX_PAGE)
         after = self.get_query_argument("after", "")
         section = self.section
 
@@ -80,7 +82,8 @@ class ArchiveList(ArchiveHandler):
 
     async def get(self) -> None:
         """Send the recordings, the newest first."""
-        station, limit = self.integer("station", 0, 0, 10**9), self.integer("limit", 100, 1, _MAX_PAGE)
+        station = self.integer("station", 0, 0, 10**9)
+        limit = self.integer("limit", 100, 1, _MAX_PAGE)
         names = ("after", "state", "text")
         given = {name: self.get_query_argument(name, "")[:200] for name in names}
         section = self.section
@@ -113,7 +116,8 @@ class OtherMeters(ArchiveHandler):
 
     async def get(self, name: str) -> None:
         """Send their events."""
-        section, seconds = self.section, min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
+        section = self.section
+        seconds = min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
 
         def find() -> list[dict[str, Any]]:
             return section.named(section.queries.others(self.analyzed(name)["number"], seconds, self.owner))
@@ -126,7 +130,8 @@ class EventTable(ArchiveHandler):
 
     async def get(self) -> None:
         """Send the table as a download."""
-        separator, decimal = self.choice("separator", SEPARATORS), self.choice("decimal", DECIMALS)
+        separator = self.choice("separator", SEPARATORS)
+        decimal = self.choice("decimal", DECIMALS)
         section = self.section
 
         def make() -> str:
@@ -147,7 +152,8 @@ class Stations(ArchiveHandler):
     async def put(self, number: str) -> None:
         """Set the site of a station."""
         given = self.read_json()
-        site, by = given.get("site"), given.get("by")
+        site = given.get("site")
+        by = given.get("by")
         if not isinstance(site, str | dict) or not isinstance(by, str):
             raise HTTPRefusal("A station needs a site, as text or as an object, and by, your name.", 400)
         self.send_json(await self.work(self._set, int(number), site, by))
@@ -168,7 +174,8 @@ class AnalyzeAgain(ArchiveHandler):
     async def post(self) -> None:
         """Let those of a station, or one, be analysed again."""
         given = self.read_json()
-        station, name = given.get("station"), given.get("recording")
+        station = given.get("station")
+        name = given.get("recording")
         if not is_integer(station) and not isinstance(name, str):
             raise HTTPRefusal("Name a station or a recording.", 400)
         contents = await self.work(self._ask, station, name)
@@ -201,7 +208,9 @@ class Corrections(ArchiveHandler):
     async def post(self) -> None:
         """Add a correction."""
         given = self.read_json()
-        name, index, what = given.get("recording"), given.get("event"), given.get("what", "class")
+        name = given.get("recording")
+        index = given.get("event")
+        what = given.get("what", "class")
         texts = [given.get(key, "") for key in ("label", "by", "note")]
         if not isinstance(name, str) or not is_integer(index) or what not in ("class", "cause"):
             raise HTTPRefusal("A correction needs a recording, the number of an event, and what: class or cause.", 400)
@@ -241,7 +250,8 @@ class Notes(ArchiveHandler):
     async def post(self, name: str) -> None:
         """Add one."""
         given = self.read_json()
-        text, by = given.get("text"), given.get("by")
+        text = given.get("text")
+        by = given.get("by")
         stretch = [given[one] for one in ("start", "end") if one in given]
         if not isinstance(text, str) or not isinstance(by, str) or not all(isinstance(x, int | float) for x in stretch):
             raise HTTPRefusal("A note needs a text, and by, your name; a stretch, start and end in seconds.", 400)
@@ -250,7 +260,8 @@ class Notes(ArchiveHandler):
 
     async def delete(self, name: str) -> None:
         """Remove one."""
-        number, by = self.integer("number", 0, 0, 2**53), self.get_query_argument("by", "")
+        number = self.integer("number", 0, 0, 2**53)
+        by = self.get_query_argument("by", "")
         notes = (await self.work(self._list, name))["notes"]
         if number not in [one["number"] for one in notes]:
             raise Missing("There is no such note.")

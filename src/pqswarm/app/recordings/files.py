@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _FORGET_AFTER = 3600.0
 """Seconds after which the uploads of an inactive visitor are dropped from memory."""
-_SCAN_INTERVAL, _SCAN_SHARE = 1.0, 20.0
+_SCAN_INTERVAL = 1.0
+_SCAN_SHARE = 20.0
 """Minimum time between two scans of a folder [s], and as a multiple of the duration of a scan."""
 _SCAN_WAIT = 0.5
 """Time that a request waits for a scan [s]."""
@@ -94,7 +95,9 @@ class RecordingFiles:
     """
 
     def __init__(self, folder: Path, uploads: Path, archive: "Archive") -> None:
-        self.folder, self.uploads, self.archive = folder, uploads, archive
+        self.folder = folder
+        self.uploads = uploads
+        self.archive = archive
         self._files: dict[str, dict[str, RecordingFile]] = {}
         self._scanned: dict[str, float] = {}
         self._scanning = {False: Lock(), True: Lock()}  # of the folder, and of uploads
@@ -120,7 +123,8 @@ class RecordingFiles:
                 self._scans[owner] = self._threads.submit(self._scan, owner, self._interval(owner))
         if not now:
             wait([self._scans[owner] for owner in owners], _SCAN_WAIT)
-        changed, self._has_changed = changed or self._has_changed, False
+        changed = changed or self._has_changed
+        self._has_changed = False
         return changed
 
     def look_again(self) -> None:
@@ -140,7 +144,8 @@ class RecordingFiles:
             except (OSError, PqswarmError):  # of the archive: the answer tells
                 return False
             changed = found != self._files.get(owner, {})
-            self._files[owner], self._scanned[owner] = found, monotonic()
+            self._files[owner] = found
+            self._scanned[owner] = monotonic()
             self._took[owner] = monotonic() - began
             self._has_changed |= changed
             for other in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
@@ -149,7 +154,9 @@ class RecordingFiles:
 
     def add(self, path: Path, visitor: str, beside: list[Path]) -> RecordingFile:
         """Note an upload that was just stored without a scan; `beside` are the files with its name, and itself."""
-        home, owner, suffix = self.uploads_of(visitor), upload_folder_name(visitor), path.suffix.casefold()
+        home = self.uploads_of(visitor)
+        owner = upload_folder_name(visitor)
+        suffix = path.suffix.casefold()
         if visitor not in self._files:
             self._scan(visitor, 0.0)
         with self._scanning[True]:
@@ -265,7 +272,8 @@ def path_id(path: Path) -> str:
 def _recording_file(
     candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
 ) -> RecordingFile:
-    parts, stamp = candidate.parts, "" if known is None else candidate.stamp
+    parts = candidate.parts
+    stamp = "" if known is None else candidate.stamp
     is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
     if known is None:
@@ -278,7 +286,8 @@ def _recording_file(
 
 def remove_uploaded_file(file: RecordingFile) -> list[str]:
     """Remove an upload with the companions of its ``.cfg``; return the names of the removed files."""
-    stem, suffix = file.path.stem.casefold(), file.path.suffix.casefold()
+    stem = file.path.stem.casefold()
+    suffix = file.path.suffix.casefold()
     removed = []
     for path in sorted(file.path.parent.iterdir()):
         is_comtrade = suffix in (".cfg", *COMPANIONS) and path.suffix.casefold() in (".cfg", *COMPANIONS)

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 4000
 """Maximum number of columns of a view; no screen has more."""
-_MAX_STATUS, _MAX_CHANGES = 128, 2000
+_MAX_STATUS = 128
+_MAX_CHANGES = 2000
 """Maximum number of status channels sent, and of changes of each."""
-_MAX_BAND_SAMPLES, _BAND_BLOCK, _MAX_ROWS = 5_000_000, 100_000, 200_000
+_MAX_BAND_SAMPLES = 5_000_000
+_BAND_BLOCK = 100_000
+_MAX_ROWS = 200_000
 """Maximum number of samples for wavelet bands, of a block of them, and of rows of a table of samples."""
 _BAND_MARGIN = 10.0
 """Cycles before and after an interval that are included in its wavelet transform."""
@@ -120,7 +123,8 @@ class OpenRecording:
         pieces: list[list[AnyArray]] = []
         for at in range(first, stop, block):
             check()
-            read_from, until = max(at - margin, 0), min(at + block, stop)
+            read_from = max(at - margin, 0)
+            until = min(at + block, stop)
             samples = self.source.read(read_from, min(until + margin, self.source.n_samples)).channels[channel].samples
             found = band_waveforms(samples, rate, self.source.nominal_frequency)
             shown = found.values[:, at - read_from : until - read_from]
@@ -175,7 +179,8 @@ def open_recording_urms_view(
     found = analysis.characterization
     if found is None:
         return None
-    measured, points = found.require_series(), min(max(points, 1), MAX_POINTS)
+    measured = found.require_series()
+    points = min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:
         return None

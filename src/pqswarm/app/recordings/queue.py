@@ -33,7 +33,9 @@ class AnalysisQueue:
     """
 
     def __init__(self, workbench: Workbench, files: RecordingFiles, archive: Archive) -> None:
-        self.workbench, self.files, self.archive = workbench, files, archive
+        self.workbench = workbench
+        self.files = files
+        self.archive = archive
         self.analyses: ByteCache[tuple[str, int, str], Analysis] = ByteCache(_MAX_ANALYSIS_BYTES)
         self.on_analyzed: list[Callable[[RecordingFile], Awaitable[None]]] = []
         """Called after the analysis of each file."""
@@ -115,7 +117,9 @@ class AnalysisQueue:
 
     async def _run(self) -> None:
         while (file := self._next()) is not None:
-            self._job, self.current, self.progress = Job(), file, 0.0
+            self._job = Job()
+            self.current = file
+            self.progress = 0.0
             try:
                 loop = asyncio.get_running_loop()
                 await self.workbench.jobs.run(self._job, self._analyze, self._job, file, loop, pool="background")

@@ -136,7 +136,7 @@ class WaveformView(RecordingHandler):
         building = self.section.build_envelope(place, opened)
         analysis = self.section.queue.analyses.get(place.key)
         found = await self.work(opened.view, start, end, points, self.job.check, channels)
-        if found["share"] < 1 and building is not None:  # a short interval is read directly
+        if found["fraction"] < 1 and building is not None:  # a short interval is read directly
             await asyncio.wait({building}, timeout=_ENVELOPE_WAIT)
             found = await self.work(opened.view, start, end, points, self.job.check, channels)
 
@@ -199,7 +199,8 @@ class Cursor(RecordingHandler):
         moments = [self.number("t")]
         if self.get_query_argument("t2", None) is not None:
             moments.append(self.number("t2"))
-        cycles, channels = self.integer("cycles", 1, 1, _MAX_CYCLES), self.channels(opened)
+        cycles = self.integer("cycles", 1, 1, _MAX_CYCLES)
+        channels = self.channels(opened)
         measured = await self.work(lambda: [opened.measure(moment, cycles, channels) for moment in moments])
         self.send_json_text(json_text({"moments": measured}))
 
@@ -211,7 +212,8 @@ class RecordingWaveletBands(RecordingHandler):
         """Send those of one channel."""
         _, opened = await self.open(name)
         start, end = self.interval(opened)
-        channel, points = self.integer("channel", 0, 0, 100_000), self.integer("points", 1000, 1, MAX_POINTS)
+        channel = self.integer("channel", 0, 0, 100_000)
+        points = self.integer("points", 1000, 1, MAX_POINTS)
         await self.send_text(
             lambda: json_text(opened.bands(start, end, channel, points, self.job.check)), "application/json"
         )
@@ -256,7 +258,8 @@ class RecordingPageDownload(RecordingHandler):
 
 def _place_in_file(place: RecordingInFile, opened: OpenRecording) -> str:
     """Which recording of its file, to follow its name."""
-    own, source = file_text(place.file.path.name), opened.source.source
+    own = file_text(place.file.path.name)
+    source = opened.source.source
     return source.removeprefix(own) if source.startswith(own) else ""
 
 

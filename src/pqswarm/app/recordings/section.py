@@ -34,7 +34,8 @@ CHANGED = {"about": "recordings", "id": "", "state": "changed"}
 """Message that makes a page reload the list."""
 _MAX_OPEN = 160_000_000
 """Maximum size of the recordings held open [byte]."""
-_MAX_ROWS, _MAX_MESSAGE_ROWS = 300, 200
+_MAX_ROWS = 300
+_MAX_MESSAGE_ROWS = 200
 """Maximum number of rows of the first list and of a message."""
 _CHECK_INTERVAL = 0.1
 """Seconds between two checks whether a request still waits."""
@@ -266,7 +267,7 @@ class RecordingsSection:
 
     def build_envelope(self, place: RecordingInFile, opened: OpenRecording) -> "asyncio.Task[None] | None":
         """Start building the envelope of a recording; None if it is complete."""
-        if opened.envelope.share >= 1:
+        if opened.envelope.fraction >= 1:
             return None
         self._requested[place.key] = monotonic()
         task = self._envelopes.get(place.key)

@@ -58,7 +58,8 @@ class UploadHandler(RecordingHandler):
         """Move the complete file to its place."""
         if self._refusal is not None:
             raise self._refusal
-        upload, self._upload = self._upload, None  # from here on, a disconnect must not remove the file
+        upload = self._upload
+        self._upload = None  # from here on, a disconnect must not remove the file
         if upload is None:
             return
         try:

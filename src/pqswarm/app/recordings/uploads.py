@@ -33,7 +33,8 @@ _CHECK_INTERVAL = 16_000_000
 """Bytes between two checks of the free space."""
 _MAX_NAME = 150
 """Maximum length of a name [byte]."""
-_LOOK_INTERVAL, _LOOK_SHARE = 10.0, 20.0
+_LOOK_INTERVAL = 10.0
+_LOOK_SHARE = 20.0
 """Minimum time between two looks at all uploads [s], and as a multiple of the duration of a look."""
 _MAX_DEPTH = 3
 """Maximum depth of the folders of a dropped folder; those above are left out."""
@@ -47,7 +48,8 @@ def clean_name(given: str) -> str:
     last = given.replace("\\", "/").rpartition("/")[2]
     name = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C" and letter not in '<>:"|?*')
     name = unicodedata.normalize("NFC", name).strip().lstrip(". ").rstrip(". ")
-    stem, suffix = Path(name).stem, Path(name).suffix
+    stem = Path(name).stem
+    suffix = Path(name).suffix
     known = list_suffixes().union(COMPANIONS)
     if not stem or suffix.casefold() not in known or is_document(name):
         raise HTTPRefusal(f"The name of a recording must end in {', '.join(sorted(known))}.", 400)
@@ -78,9 +80,11 @@ class StoredUploads:
     """The uploads in a folder, kept in memory: the time of an upload must not grow with their number."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.lock = folder, RLock()
+        self.folder = folder
+        self.lock = RLock()
         self.unfinished: set[Upload] = set()
-        self._looked, self._took = -inf, 0.0
+        self._looked = -inf
+        self._took = 0.0
         self.look()
 
     def look(self, *, now: bool = False) -> None:
@@ -89,7 +93,8 @@ class StoredUploads:
             began = monotonic()
             if not now and began - self._looked < max(_LOOK_INTERVAL, _LOOK_SHARE * self._took):
                 return
-            self.n_files, self.n_bytes = Counter[str](), Counter[str]()
+            self.n_files = Counter[str]()
+            self.n_bytes = Counter[str]()
             self._groups: dict[tuple[Path, str], dict[str, Path]] = {}
             self._last: dict[tuple[Path, str], int] = {}
             self._contents: dict[tuple[Path, str], dict[str, Path]] = {}
@@ -129,7 +134,8 @@ class StoredUploads:
     def _merge(self, path: Path, found: Path, digest: str) -> Path:
         """Return the same pair of files that was stored before, and remove this one; or return this one."""
         self._digests[found] = digest
-        key, part = (path.parent, path.stem.casefold()), (path.suffix.casefold(), digest)
+        key = (path.parent, path.stem.casefold())
+        part = (path.suffix.casefold(), digest)
         if key not in self._pairs:
             folders = [
                 folder for folder, stem in self._groups if stem == key[1] and path.parent in (folder, folder.parent)
@@ -137,7 +143,8 @@ class StoredUploads:
             self._pairs[key] = {
                 self._content(folder / path.name): folder for folder in folders if folder != found.parent
             }
-        pairs, content = self._pairs[key], self._content(found)
+        pairs = self._pairs[key]
+        content = self._content(found)
         if pairs.get(content - {part}) == found.parent:  # what it was without this part
             del pairs[content - {part}]
         other = pairs.setdefault(content, found.parent)
@@ -167,7 +174,9 @@ class StoredUploads:
         def places(number: int) -> Path:
             return path.parent / (str(number) if number > 1 else "")
 
-        stem, name, groups = path.stem.casefold(), path.name.casefold(), self._groups
+        stem = path.stem.casefold()
+        name = path.name.casefold()
+        groups = self._groups
         last = self._last.get((path.parent, stem), 0)
         while (places(last + 1), stem) in groups:
             last += 1
@@ -186,10 +195,13 @@ class Upload:
     """A file being sent by a visitor: its path as given, its announced size, and the maximum size [byte]."""
 
     def __init__(self, stored: StoredUploads, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
-        self.owner, self.name, self.stored = upload_folder_name(visitor), clean_name(name), stored
+        self.owner = upload_folder_name(visitor)
+        self.name = clean_name(name)
+        self.stored = stored
         self.path = stored.folder / self.owner / clean_folder(name.rpartition("/")[0]) / self.name
         self._part = stored.folder / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
-        self.max_bytes, self._digest = max_bytes, hashlib.sha256()
+        self.max_bytes = max_bytes
+        self._digest = hashlib.sha256()
         self.size = self._checked = 0
         if length is not None and length > max_bytes:
             raise self._too_large()
@@ -255,7 +267,9 @@ class Upload:
     def _check_quota(self, length: int) -> None:
         """Refuse files beyond the quota of the visitor, of all visitors, or of the disk."""
         stored = self.stored
-        count, own, total = stored.n_files[self.owner], stored.n_bytes[self.owner], stored.n_bytes.total()
+        count = stored.n_files[self.owner]
+        own = stored.n_bytes[self.owner]
+        total = stored.n_bytes.total()
         total += sum(one.size for one in list(stored.unfinished) if one is not self)
         if count >= _MAX_FILES:
             raise HTTPRefusal(f"You have uploaded {count_text(count, 'file')}: remove some first.", 429)

@@ -211,7 +211,8 @@ class ArchiveDatabase:
         except PqswarmError:
             raise
         except sqlite3.OperationalError as error:
-            text, safe = str(error), "what was written before is safe"
+            text = str(error)
+            safe = "what was written before is safe"
             no_locks = "its file system has no locks: choose a local disk by --archive"
             if "full" in text:
                 text = f"the disk is full: {name} could not be written; {safe}. Free some space and try again."

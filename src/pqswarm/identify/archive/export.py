@@ -22,13 +22,15 @@ SEPARATORS = (",", ";", "\t")
 DECIMALS = (".", ",")
 EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden", "corrected", "corrected_by", "corrected_cause")
 """Columns of an exported table."""
-_STEPS, _LONGEST = 100_000, 100_000_000
+_STEPS = 100_000
+_LONGEST = 100_000_000
 """Instructions of SQLite between two looks at the clock; bytes of a text, which a single instruction may make."""
 
 
 def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row of an exported table."""
-    said, cause = row["correction"] or {}, row["cause_correction"] or {}
+    said = row["correction"] or {}
+    cause = row["cause_correction"] or {}
     more = {"corrected": said.get("label", ""), "corrected_by": said.get("by") or cause.get("by", "")}
     return {**row, **more, "corrected_cause": cause.get("label", "")}
 

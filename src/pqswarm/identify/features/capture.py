@@ -39,10 +39,25 @@ WIDEST = 200.0
 MEASURES: dict[str, float] = {
     **dict.fromkeys(
         (
-            *("half.minimum", "half.maximum", "rms.minimum", "rms.maximum", "rms.median", "rms.first", "rms.last"),
-            *("rms.below", "rms.above", "rms.dead", "rms.step", "rms.low", "rms.high"),
-            *("fundamental.spread", "fundamental.drift", "fundamental.change"),
-            *("flicker.depth", "flicker.fit", "dc.offset"),
+            "half.minimum",
+            "half.maximum",
+            "rms.minimum",
+            "rms.maximum",
+            "rms.median",
+            "rms.first",
+            "rms.last",
+            "rms.below",
+            "rms.above",
+            "rms.dead",
+            "rms.step",
+            "rms.low",
+            "rms.high",
+            "fundamental.spread",
+            "fundamental.drift",
+            "fundamental.change",
+            "flicker.depth",
+            "flicker.fit",
+            "dc.offset",
         ),
         _FUNDAMENTAL,
     ),
@@ -105,11 +120,14 @@ def _measure_capture_levels(capture: FloatArray, found: dict[str, float]) -> Non
     squares = 2 * (capture - centre) ** 2
     half = _capture_square_roots(moving_mean(squares, cycle // 2)[::hop])
     rms = _capture_square_roots(moving_mean(squares, cycle)[::hop])
-    found["half.minimum"], found["half.maximum"] = float(half.min()), float(half.max())
-    found["rms.minimum"], found["rms.maximum"] = float(rms.min()), float(rms.max())
+    found["half.minimum"] = float(half.min())
+    found["half.maximum"] = float(half.max())
+    found["rms.minimum"] = float(rms.min())
+    found["rms.maximum"] = float(rms.max())
     found["rms.median"] = float(np.median(rms))
     found["rms.low"], found["rms.high"] = (float(value) for value in np.percentile(rms, [10, 90]))
-    found["rms.first"], found["rms.last"] = float(rms[0]), float(rms[-1])
+    found["rms.first"] = float(rms[0])
+    found["rms.last"] = float(rms[-1])
     found["rms.below"] = float(np.mean(half < 0.9 * _capture_normal_level(rms)))
     found["rms.above"] = float(np.mean(half > 1.1 * _capture_normal_level(rms)))
     found["rms.dead"] = float(half.min() / _capture_normal_level(rms))
@@ -136,7 +154,8 @@ def _measure_capture_modulation(capture: FloatArray, found: dict[str, float]) ->
     found["fundamental.drift"] = float(np.median(far)) / usual if far.size else 0.0
     found["dc.offset"] = abs(float(np.median(moving_mean(capture, cycle)))) / usual
     depth, fit = _best_capture_sine(amplitude)
-    found["flicker.depth"], found["flicker.fit"] = depth / usual, fit
+    found["flicker.depth"] = depth / usual
+    found["flicker.fit"] = fit
 
 
 def _best_capture_sine(values: FloatArray) -> tuple[float, float]:
@@ -179,7 +198,8 @@ def _measure_capture_harmonics(spectra: AnyArray, found: dict[str, float]) -> No
     for order in _ORDERS:
         found[f"harmonic.{order}"] = float(usual[order])
     characteristic = usual[[5, 7, 11, 13]]
-    found["harmonic.least"], found["harmonic.most"] = float(characteristic.min()), float(characteristic.max())
+    found["harmonic.least"] = float(characteristic.min())
+    found["harmonic.most"] = float(characteristic.max())
     found["harmonic.even"] = float(np.sqrt((usual[[2, 4, 6, 8, 10, 12]] ** 2).sum()))
     high = float(np.sqrt((usual[14:] ** 2).sum()))
     found["high.level"] = high
@@ -254,10 +274,8 @@ def _capture_steady_shape(capture: FloatArray) -> tuple[FloatArray, list[float]]
     rows[odd] = np.roll(rows[odd], cycle // 2, axis=1)
     shape = np.median(rows / max(usual, 0.05), axis=0)
     middle = 0.5 * float(level.min() + level.max())
-    levels = [
-        *(usual, float(half.min()), float(half.max()), float(half[0]), float(half[-1])),
-        *(float(np.median(side)) for side in (level[level <= middle], level[level >= middle])),
-    ]
+    levels = [usual, float(half.min()), float(half.max()), float(half[0]), float(half[-1])]
+    levels += [float(np.median(side)) for side in (level[level <= middle], level[level >= middle])]
     return np.resize(shape, capture.size), list(dict.fromkeys(levels))
 
 

@@ -126,7 +126,8 @@ def compute_features(
     if cycles < MIN_CYCLES:
         raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short: the minimum is {MIN_CYCLES}.")
     bandwidth = bandwidth_of(sampling_rate, frequency)
-    ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
+    ratio = SAMPLES_PER_CYCLE * frequency / sampling_rate
+    cutoff = 2 * bandwidth * frequency / sampling_rate
     even = resample_for_features(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
     bands = extract(extend(even, 25_000.0, 50.0), 25_000.0)[0] if wavelet else np.zeros(len(_NAMES))
     return np.concatenate([bands, measure_capture(even, bandwidth)])

@@ -35,8 +35,19 @@ BURSTS = ("burst.peak", "burst.noise", "burst.excess", "burst.energy", "burst.sw
 """Measures of the largest deviation that is not periodic."""
 
 WHOLE: tuple[str, ...] = (
-    *("thd", "noise.level", "shape.peak", "shape.rms", "shape.kurtosis", "shape.crest", "shape.count", "shape.inward"),
-    *("shape.noise", "fine.peak", "fine.kurtosis", "fine.noise", *BURSTS),
+    "thd",
+    "noise.level",
+    "shape.peak",
+    "shape.rms",
+    "shape.kurtosis",
+    "shape.crest",
+    "shape.count",
+    "shape.inward",
+    "shape.noise",
+    "fine.peak",
+    "fine.kurtosis",
+    "fine.noise",
+    *BURSTS,
 )
 """Measures of the whole bandwidth, which differ between bandwidths."""
 
@@ -99,7 +110,8 @@ def measure_shape(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: f
     for name, last in (("shape", 1), ("fine", min(13, int(bandwidth) // 2))):
         spectrum[: last + 1] = 0
         shape = np.fft.irfft(spectrum, cycle) / size
-        peak, rms = float(np.abs(shape).max()), float(np.sqrt(np.mean(shape**2)))
+        peak = float(np.abs(shape).max())
+        rms = float(np.sqrt(np.mean(shape**2)))
         clear = peak > max(0.008, 3.5 * error)
         found[f"{name}.peak"] = max(peak, _NOTHING)
         found[f"{name}.noise"] = peak / max(error, 1e-3)
@@ -125,8 +137,10 @@ def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
     size = level.size
     found: dict[str, float] = {"level.range": max(float(level.max() - level.min()), _MIN_STEP)}
     ends = max(size // 8, 1)
-    found["level.start"], found["level.end"] = float(level[:ends].mean()), float(level[-ends:].mean())
-    found["level.least"], found["level.most"] = float(level.min()), float(level.max())
+    found["level.start"] = float(level[:ends].mean())
+    found["level.end"] = float(level[-ends:].mean())
+    found["level.least"] = float(level.min())
+    found["level.most"] = float(level.max())
     normal = max(min((amplitude[0], amplitude[-1], usual), key=lambda value: abs(value - 1)), 1e-3)
     found["dead.level"] = max(float(amplitude.min()) / normal, 0.03)
     found["dead.share"] = float(np.mean(amplitude < 0.1 * normal))
@@ -139,7 +153,8 @@ def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
     best = int(gain.argmax())
     found["step.fit"] = float(gain[best] / power)
     jump = float(-sums[cut[best]] * (1 / cut[best] + 1 / (size - cut[best])))
-    found["step.size"], found["step.up"] = max(abs(jump), _MIN_STEP), jump
+    found["step.size"] = max(abs(jump), _MIN_STEP)
+    found["step.up"] = jump
     # A dip or a rise: a window of another level.
     first, last = _shape_windows(size)
     inside = sums[last] - sums[first]
@@ -148,7 +163,8 @@ def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
     best = int(gain.argmax())
     found["dip.fit"] = float(gain[best] / power)
     height = float(inside[best] * (1 / width[best] + 1 / (size - width[best])))
-    found["dip.depth"], found["rise.height"] = max(-height, _MIN_STEP), max(height, _MIN_STEP)
+    found["dip.depth"] = max(-height, _MIN_STEP)
+    found["rise.height"] = max(height, _MIN_STEP)
     found["sine.gain"] = float(_shape_sine_gain(centred) / power)
     far = centred[np.abs(centred) > 0.25 * float(np.abs(centred).max())]
     found["level.turns"] = float(np.sum(far[1:] * far[:-1] < 0)) if found["level.range"] > 3 * _MIN_STEP else 0.0

@@ -60,7 +60,8 @@ class Webhook:
                 "--webhook must be an http or https address such as https://example.org/events, in ASCII, without "
                 "user, password and spaces."
             )
-        self.url, self.timeout = url, timeout
+        self.url = url
+        self.timeout = timeout
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
         self._opener = urllib.request.build_opener(_Handler)
 
@@ -192,9 +193,11 @@ class JsonLines:
 
 def _find_received_lines(file: BinaryIO, start: int, lines: Sequence[bytes]) -> tuple[set[bytes], bytes]:
     """Which of the lines a file has beyond `start`, and the torn line at its end."""
-    wanted, longest = set(lines), max(map(len, lines))
+    wanted = set(lines)
+    longest = max(map(len, lines))
     there: set[bytes] = set()
-    cut, whole = b"", True
+    cut = b""
+    whole = True
     file.seek(start)
     while piece := file.readline(longest + 1):
         if whole and piece in wanted:

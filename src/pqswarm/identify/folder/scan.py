@@ -26,7 +26,8 @@ _OURS = (b"source,path,station,", b"file,type,phases,")
 """First bytes of tables written by pqswarm: events, and true disturbances of samples."""
 _OUR_SAMPLES = {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"}
 """Members of the samples of a study."""
-_MANIFEST, _OUR_MANIFEST = "manifest.json", b'"format": "pqswarm '
+_MANIFEST = "manifest.json"
+_OUR_MANIFEST = b'"format": "pqswarm '
 """Member of data sets and models."""
 
 
@@ -109,7 +110,8 @@ def candidate_of(
     folder: Path, entry: "os.DirEntry[str] | Path", beside: "Mapping[str, os.DirEntry[str] | Path]"
 ) -> Candidate:
     """Return the recording of a file in a folder; `beside` holds the files that may be its ``.dat``, by name."""
-    parts, is_cfg = [entry], entry.name.casefold().endswith(".cfg")
+    parts = [entry]
+    is_cfg = entry.name.casefold().endswith(".cfg")
     if is_cfg:
         ordered = (beside[name] for name in sort_partners(entry.name, ".dat", beside))
         parts += [one for one in ordered if _is_entry_kind(one, folder=False)][:1]

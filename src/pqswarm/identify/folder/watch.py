@@ -59,8 +59,11 @@ class Watcher:
         if not folder.is_dir():
             raise PqswarmError(f"{folder} is not a folder that can be watched.")
         self.folder = Path(os.path.abspath(folder))  # noqa: PTH100 (without .., as the archive knows its files)
-        self.archive, self.analyze, self.receivers = archive, analyze, tuple(receivers)
-        self.settle, self.say = settle, say
+        self.archive = archive
+        self.analyze = analyze
+        self.receivers = tuple(receivers)
+        self.settle = settle
+        self.say = say
         self.n_analyzed = 0
         self._seen: dict[str, tuple[Candidate, float]] = {}
         known = archive.files.all(self.folder)
@@ -100,7 +103,8 @@ class Watcher:
         moment = time.monotonic()
         present = {}
         for candidate in scan(self.folder):
-            name, stamp = candidate.name, candidate.stamp
+            name = candidate.name
+            stamp = candidate.stamp
             if stamp and self._known.get(candidate.parts[0]) == stamp:
                 continue
             before, since = self._seen.get(name, (None, moment))
@@ -214,7 +218,9 @@ class Watcher:
 
     def _deliver_to(self, receiver: "Receiver") -> bool:
         """Send pending events to a receiver, set aside those it refuses, and return whether it accepted any."""
-        name, sent, began = f"{receiver.name} of {file_text(self.folder)}", False, time.monotonic()
+        name = f"{receiver.name} of {file_text(self.folder)}"
+        sent = False
+        began = time.monotonic()
         while entries := self.archive.deliveries.pending(name, self.folder):
             try:
                 for last, length in receiver.send(entries, self.archive.deliveries.progress(name)[1]):

@@ -40,7 +40,11 @@ _BLOCK = 1 << 18
 """Samples read at a time."""
 
 _MAX_CURRENTS = 3
-_WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 7.5, 0.72, 1.85, 0.5, 0.16  # inches
+_WIDTH = 7.5
+_LEFT = 0.72
+_RIGHT = 1.85
+_BOTTOM = 0.5
+_GAP = 0.16  # inches
 _LINE = 0.19  # inches
 
 
@@ -101,7 +105,8 @@ def draw_panels(
 
     `place` is the distance from the top and the height at most, `margins` are left and right [inches].
     """
-    (start, end), event = interval, chosen.event
+    (start, end) = interval
+    event = chosen.event
     results = _choose_references(analysis, event)
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
     read = _read(recording, [*(result.number for result in results), *currents], *interval, event.start)
@@ -161,7 +166,8 @@ def _read(
     step = ceil(cycle) if 0.25 * cycle < step < cycle else step  # extremes of half a cycle would beat with the grid
     thin = step > 2
     block = max(_BLOCK // step, 1) * step if thin else max(stop - first, 1)
-    times, pieces = [], []
+    times = []
+    pieces = []
     for at in range(first, stop, block):
         read = recording.read(at, min(at + block, stop))
         samples = np.array([read.channels[place].samples for place in places], dtype=np.float64)
@@ -170,7 +176,8 @@ def _read(
             moments, samples = _thin_figure_samples(moments, samples, step)
         times.append(moments)
         pieces.append(samples)
-    time, values = np.concatenate(times), np.concatenate(pieces, axis=1)
+    time = np.concatenate(times)
+    values = np.concatenate(pieces, axis=1)
     return [(time, line) for line in values]
 
 
@@ -250,7 +257,8 @@ def _draw_urms(
 ) -> None:
     if analysis.characterization is None:
         raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
-    series, levels = analysis.characterization.require_series(), analysis.thresholds
+    series = analysis.characterization.require_series()
+    levels = analysis.thresholds
     urms = {one.number: line for one, line in zip(analysis.references, series.urms, strict=True)}
     moments = series.time
     inside = (moments >= window[0]) & (moments <= window[1])

@@ -5,9 +5,21 @@ from functools import cache
 from itertools import accumulate
 
 _CANDIDATES = (
-    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
-    *("Microsoft YaHei", "SimHei", "PingFang SC", "Hiragino Sans GB", "Heiti SC", "WenQuanYi Micro Hei"),
-    *("WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS", "Noto Sans"),
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Source Han Sans CN",
+    "Microsoft YaHei",
+    "SimHei",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Heiti SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "Arial Unicode MS",
+    "Noto Sans",
 )
 _FIRST = "DejaVu Sans"
 """Bundled with matplotlib; Latin, Greek and Cyrillic."""

@@ -17,7 +17,8 @@ from pqswarm.measure.event import event_time
 
 def line_heading(analysis: Analysis) -> str:
     """Return the heading of the events of a recording: station, date, file, and place in it."""
-    path, source = analysis.path, analysis.source
+    path = analysis.path
+    source = analysis.source
     start = analysis.events[0].event.start if analysis.events else 0.0
     date = time_text(event_time(analysis.start, start))[:10]
     name = path.replace("\\", "/").rsplit("/", 1)[-1]

@@ -31,11 +31,13 @@ def row_color(found: "EventResult") -> str:
 
 def shown_interval(event: "Event") -> tuple[float, float]:
     """Return what is shown of a recording [s]: an event with a margin around it, or some cycles of a steady one."""
-    cycle, end = 1 / event.nominal_frequency, event.end if isfinite(event.end) else event.start
+    cycle = 1 / event.nominal_frequency
+    end = event.end if isfinite(event.end) else event.start
     if event.type in (*RMS, "transient", "rapid voltage change"):
         lead = max(3 * cycle, min(0.25 * (end - event.start), 1.0))
         return event.start - lead, min(end + lead, event.start - lead + LONGEST_SHOWN)
-    middle, half = (event.start + end) / 2, (25 if event.type == "flicker" else 5) * cycle
+    middle = (event.start + end) / 2
+    half = (25 if event.type == "flicker" else 5) * cycle
     return middle - half, middle + half
 
 

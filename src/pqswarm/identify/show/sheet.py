@@ -33,10 +33,15 @@ from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.style import FAINT, INK, STYLE
 
-_WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.6  # inches: A4
+_WIDTH = 8.27
+_HEIGHT = 11.69
+_MARGIN = 0.6  # inches: A4
 _RIGHT = _WIDTH - _MARGIN
 _SOFT = "#5b6776"
-_MAX_EVENTS, _MAX_STAGES, _MAX_EVIDENCE, _MAX_ROWS = 4, 4, 4, 8
+_MAX_EVENTS = 4
+_MAX_STAGES = 4
+_MAX_EVIDENCE = 4
+_MAX_ROWS = 8
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
 
 
@@ -73,7 +78,8 @@ def draw_sheet(recording: RecordingSource, analysis: Analysis, incident: Inciden
         moments = _measure_before_and_during(recording, analysis, incident, main.event)
         below = list(_sheet_texts(analysis, incident))
         used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
-        interval, place = _sheet_interval(analysis, incident), (page.y, _HEIGHT - page.y - used)
+        interval = _sheet_interval(analysis, incident)
+        place = (page.y, _HEIGHT - page.y - used)
         page.y = draw_panels(page.figure, recording, analysis, main, interval, place, (1.1, 2.05)) + 0.5
         if moments:
             _draw_moments(page, analysis, moments)
@@ -195,7 +201,8 @@ def _draw_numbers(page: _SheetPage, main: EventResult) -> None:
 
 def _sheet_interval(analysis: Analysis, incident: Incident) -> tuple[float, float]:
     """What is shown of an incident [s]: all of it with a margin, or the usual part of a steady one."""
-    first, length = analysis.events[min(incident.events)].event, analysis.duration
+    first = analysis.events[min(incident.events)].event
+    length = analysis.duration
     if not incident.stages:
         start, end = rows.shown_interval(analysis.events[incident.events[0]].event)
     else:
@@ -211,7 +218,8 @@ def _measure_before_and_during(
     """One cycle before the incident, and the worst one of its main event; empty if there is no such cycle."""
     if event.type not in RMS or analysis.characterization is None:
         return []
-    cycle, series = 1 / analysis.frequency, analysis.characterization.require_series()
+    cycle = 1 / analysis.frequency
+    series = analysis.characterization.require_series()
     number = [one.number for one in analysis.references].index(event.worst.number)
     inside = np.flatnonzero((series.time >= event.worst.start) & (series.time <= event.worst.end))
     urms = series.urms[number, inside]
@@ -234,13 +242,15 @@ def _measure_before_and_during(
 
 def _draw_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[Snapshot]) -> None:
     """Two phasor diagrams, before and during, and their values in volts and pu."""
-    top, side = page.y, 1.6
+    top = page.y
+    side = 1.6
     for i, (moment, title) in enumerate(zip(moments, ("Before", "During (worst cycle)"), strict=True)):
         x = _MARGIN + i * (side + 0.1)
         page.text(x, top + 0.12, title, fontsize=9, fontweight="bold")
         _draw_phasors(page.axes(x, top + 0.17, side, side), moment, analysis)
     volts = {one.channel: one.volts for one in analysis.references}
-    x, right = _MARGIN + 2 * side + 0.3, _RIGHT
+    x = _MARGIN + 2 * side + 0.3
+    right = _RIGHT
     places = [right - 1.98, right - 1.49, right - 0.91, right - 0.42, right]
     y = top + 0.12
     for place, word in zip((*places[:4:2], places[4]), ("before", "during", "turned"), strict=True):

@@ -76,10 +76,12 @@ class CorrectedEvent:
 
     def features(self, bandwidth: int, count: int, seed: int, *, wavelet: bool) -> FloatArray:
         """Return the features of the event and of `count` - 1 variants at one of BANDWIDTHS, (count, n_features)."""
-        capture, rate = self.capture, self.sampling_rate
+        capture = self.capture
+        rate = self.sampling_rate
         if bandwidth > self.widest:  # as a recorder of that bandwidth sees it
             ratio = 2 * BANDWIDTHS[bandwidth] * self.frequency / rate
-            capture, rate = resample_for_features(capture, ratio), rate * ratio
+            capture = resample_for_features(capture, ratio)
+            rate = rate * ratio
         key = hashlib.sha256(repr(self.correction.key).encode("utf-8", "backslashreplace")).digest()[:8]
         random = stream(seed, (9, int.from_bytes(key, "big"), bandwidth))
         varied = [capture, *(self._vary(capture, rate, number, random) for number in range(count - 1))]
@@ -142,7 +144,8 @@ def make_corrected(
         for event, place in zip(events, places, strict=True)
         if place in learned and event.widest <= bandwidth
     ]
-    rows, labels = [np.empty((0, len(FEATURES)))], []
+    rows = [np.empty((0, len(FEATURES)))]
+    labels = []
     for event, place in shown:
         alike = sum(other == place for _, other in shown)
         weight = _WEIGHT if event.widest == bandwidth else _NARROWER
@@ -160,7 +163,8 @@ def count_corrected_events_followed(model: Model, events: Sequence[CorrectedEven
         if said == event.correction.label:
             followed += 1
         else:
-            label, other = in_words(event.correction.label), in_words(said)
+            label = in_words(event.correction.label)
+            other = in_words(said)
             warnings.warn(
                 f"{printable(str(event.correction))}: corrected to {label!r}, but the model still says {other!r}: too "
                 "many generated events are similar. Correcting more recorded events may help.",
@@ -238,7 +242,8 @@ def _find_in_recording(
                 f"(possible: {', '.join(map(in_words, possible))})"
             )
         else:
-            rate, frequency = analysis.sampling_rate, analysis.frequency
+            rate = analysis.sampling_rate
+            frequency = analysis.frequency
             first, stop = (round(moment * rate) for moment in event.window)
             channel = next(one for one in analysis.references if one.number == event.event.worst.number)
             capture = read_window_samples(recording, channel.number, channel.volts, frequency, first, stop)

@@ -21,7 +21,8 @@ TRAINING_EVENTS = "training"
 """Name of the events of :mod:`pqswarm.events.training`, in place of a preset."""
 _UNDISTURBED = 4  # tuned
 """Undisturbed voltages are this many times as frequent as any disturbance, so that noise is not one."""
-TRAINED, HELD_OUT = (7,), (8,)
+TRAINED = (7,)
+HELD_OUT = (8,)
 """Families of events with separate seeds: held-out events are never trained."""
 _PER_TASK = 25
 _MANY = 2000
@@ -85,9 +86,14 @@ class PresetSpec:
 
 
 def list_orders(
-    preset: Preset | str, events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...],
-    bandwidth: int, minimum: int = 1,
-) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:  # fmt: skip
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    family: tuple[int, ...],
+    bandwidth: int,
+    minimum: int = 1,
+) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:
     """Return the classes of a preset, or of ``"training"``, and its events of a family."""
     if isinstance(preset, str):
         return TRAINING_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
@@ -96,10 +102,18 @@ def list_orders(
 
 
 def make_training_events(
-    preset: Preset | str, events_per_class: int, snr: Sequence[float], seed: int, *, family: tuple[int, ...] = TRAINED,
-    bandwidth: int = 0, n_jobs: int | None = None, progress: Progress | None = None, minimum: int = 1,
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    *,
+    family: tuple[int, ...] = TRAINED,
+    bandwidth: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    minimum: int = 1,
     rate: float | None = None,
-) -> tuple[FloatArray, IntArray, FloatArray]:  # fmt: skip
+) -> tuple[FloatArray, IntArray, FloatArray]:
     """Generate events and compute their features.
 
     Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are

@@ -17,7 +17,7 @@ from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.features.capture import MEASURES
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, feature_upper_frequencies
 from pqswarm.identify.features.shapes import WHOLE
-from pqswarm.identify.model import CODES, Model, ModelTrainingTable, Subset, scale_for_model
+from pqswarm.identify.model import CODES, FeatureSubset, Model, ModelTrainingTable, scale_for_model
 from pqswarm.identify.training.calibration import (
     calibration_log_priors,
     combine_calibrated_scores,
@@ -123,7 +123,7 @@ def train(
     corrected = find_corrected(listed, class_names, site, progress)
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
-    subsets: list[Subset] = []
+    subsets: list[FeatureSubset] = []
     tables: list[ModelTrainingTable] = []
     for number, highest in enumerate(BANDWIDTHS):
         allowed = wanted & (feature_upper_frequencies() <= highest)
@@ -228,7 +228,7 @@ def _learn(
     seed: int,
     n_jobs: int | None,
     corrected: tuple[FloatArray, IntArray],
-) -> tuple[Subset, ModelTrainingTable]:
+) -> tuple[FeatureSubset, ModelTrainingTable]:
     """Choose a subset by generated events, with error, temperature, weight, distance, and its training events."""
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
@@ -252,7 +252,7 @@ def _learn(
         np.mean(combine_calibrated_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels)
     )
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
-    found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
+    found = FeatureSubset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
     return found, ModelTrainingTable(
         np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask]
     )

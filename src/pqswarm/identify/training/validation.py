@@ -25,7 +25,7 @@ from pqswarm.identify.training.specs import (
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class ModelCheck:
     """Accuracy of a model at one noise level.
 
     Attributes
@@ -60,22 +60,21 @@ class Check:
         return float(np.trace(self.confusion) / self.n_events)
 
     @property
-    def group_accuracy(self) -> float:
-        """Fraction of events with a class of the right family (:class:`pqswarm.events.EventClass`)."""
-        groups = np.array([class_type(name) for name in self.class_names])
-        same = groups[:, np.newaxis] == groups
+    def type_accuracy(self) -> float:
+        """Fraction of events with a class of the right type (:class:`pqswarm.events.EventClass`)."""
+        types = np.array([class_type(name) for name in self.class_names])
+        same = types[:, np.newaxis] == types
         return float(self.confusion[same].sum() / self.n_events)
 
-    def groups(self) -> dict[str, float]:
-        """Return the accuracy of each family."""
-        groups = np.array([class_type(name) for name in self.class_names])
+    def types(self) -> dict[str, float]:
+        """Return the accuracy of each type."""
+        types = np.array([class_type(name) for name in self.class_names])
         totals = self.confusion.sum(axis=1) + self.unlabeled
-        return {
-            str(group): float(
-                self.confusion[np.ix_(groups == group, groups == group)].sum() / totals[groups == group].sum()
-            )
-            for group in dict.fromkeys(groups.tolist())
-        }
+        accuracies = {}
+        for event_type in dict.fromkeys(types.tolist()):
+            ours = types == event_type
+            accuracies[event_type] = float(self.confusion[np.ix_(ours, ours)].sum() / totals[ours].sum())
+        return accuracies
 
     def table(self) -> str:
         """Return the confusion matrix in Markdown."""
@@ -92,16 +91,24 @@ class Check:
             "snr": "inf" if self.snr == inf else self.snr,
             "events": self.n_events,
             "accuracy": self.accuracy,
-            "group_accuracy": self.group_accuracy,
+            "type_accuracy": self.type_accuracy,
             "confidence": self.confidence,
         }
 
 
 def check_model(
-    model: Model, events_per_class: int = 100, snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf), *,
-    preset: str | Preset = TRAINING_EVENTS, seed: int = 0, rate: float | None = None, whole: bool = False,
-    nominal_voltage: float | None = None, n_jobs: int | None = None, progress: Progress | None = None,
-) -> tuple[Check, ...]:  # fmt: skip
+    model: Model,
+    events_per_class: int = 100,
+    snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf),
+    *,
+    preset: str | Preset = TRAINING_EVENTS,
+    seed: int = 0,
+    rate: float | None = None,
+    whole: bool = False,
+    nominal_voltage: float | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[ModelCheck, ...]:
     """Test a model on held-out events, on which no model was trained, whatever its seed.
 
     Parameters
@@ -131,7 +138,7 @@ def check_model(
 
     Returns
     -------
-    tuple of Check
+    tuple of ModelCheck
         One for each noise level.
 
     Examples
@@ -165,11 +172,14 @@ def check_model(
                 bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
             )
             shares = _predict_for_validation(model, features, frequencies, rate)
-        true, best = places[labels], shares.max(axis=1)
+        true = places[labels]
+        best = shares.max(axis=1)
         cells = (true * n + shares.argmax(axis=1))[best > 0]
         confusion = np.bincount(cells, minlength=n * n).reshape(n, n)
         confidence = float(best[best > 0].mean()) if cells.size else 0.0
-        checks.append(Check(level, model.class_names, confusion, confidence, np.bincount(true[best == 0], minlength=n)))
+        checks.append(
+            ModelCheck(level, model.class_names, confusion, confidence, np.bincount(true[best == 0], minlength=n))
+        )
     return tuple(checks)
 
 
@@ -194,7 +204,8 @@ def _predict_whole(
     from pqswarm.recordings import Channel, Recording
 
     classes, orders = list_orders(preset, count, (snr,), seed, HELD_OUT, 1)
-    labels, shares = [], []
+    labels = []
+    shares = []
     for order in orders:
         signal, rate, frequency = order.record(None)
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)

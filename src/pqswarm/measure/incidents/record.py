@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pqswarm.errors import PqswarmError
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from pqswarm.measure.event import restore_record
 
 _SAME_LEVEL = 0.15  # tuned
 """Levels of stages of one name that differ by less are the same [pu]."""
@@ -84,12 +81,7 @@ class Incident:
     @staticmethod
     def of(plain: Mapping[str, Any], n_events: int) -> "Incident":
         """Restore an incident of some events from :meth:`as_dict`, or raise :class:`PqswarmError`."""
-        from pydantic import ValidationError
-
-        try:
-            incident = _incident_adapter().validate_python(plain)
-        except (ValidationError, RecursionError, TypeError) as error:
-            raise PqswarmError(f"not an incident: {error}") from None
+        incident = restore_record(Incident, plain, "an incident")
         if incident.cause not in CAUSES or not 0 <= incident.probability <= 1:
             raise PqswarmError("not an incident: its cause or probability is not one.")
         if not incident.events or not all(0 <= one < n_events for one in incident.events):
@@ -123,10 +115,3 @@ class Incident:
 def order_in_time(incident: Incident) -> tuple[float, int]:
     """Return the sort key of incidents: their start, then their first event."""
     return incident.start, min(incident.events)
-
-
-@cache
-def _incident_adapter() -> "TypeAdapter[Incident]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Incident)

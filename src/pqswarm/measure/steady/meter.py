@@ -55,8 +55,6 @@ class SteadyMeter:
         Index of each channel in the recording; by default 0, 1, 2, ...
     min_notch : float
         Minimum depth of a notch [fraction of the peak].
-    lamp : {230, 120}, optional
-        Of the flickermeter; by default that of 120 V above 55 Hz.
 
     Examples
     --------
@@ -81,7 +79,6 @@ class SteadyMeter:
         systems: Sequence[str] | None = None,
         numbers: Sequence[int] | None = None,
         min_notch: float = 0.05,
-        lamp: int | None = None,
     ) -> None:
         if not channels:
             raise PqswarmError("channels must name at least one channel.")
@@ -107,7 +104,7 @@ class SteadyMeter:
         self._position = 0
         self._windows: list[WindowValues] = []
         self._starts: list[AnyArray] = []
-        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, frequency, len(channels), lamp)
+        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, frequency, len(channels))
 
     def feed(self, volts: FloatArray) -> None:
         """Measure the next samples.
@@ -197,9 +194,9 @@ class SteadyMeter:
 class _FlickerLog:
     """Flicker sensation of each window, and the severity of each interval of ten minutes."""
 
-    def __init__(self, rate: float, nominal: float, frequency: float, n_channels: int, lamp: int | None) -> None:
+    def __init__(self, rate: float, nominal: float, frequency: float, n_channels: int) -> None:
         enough = rate >= _FLICKER_RATE
-        self._meter = Flickermeter(rate, nominal, n_channels, lamp=lamp, frequency=frequency) if enough else None
+        self._meter = Flickermeter(rate, nominal, n_channels, frequency=frequency) if enough else None
         self._n_channels = n_channels
         self._windows: list[FloatArray] = []
         self._interval: list[FloatArray] = []

@@ -93,14 +93,14 @@
     async view(from, to, points, signal) {
       const parts = await Promise.all([0, 1].map(async (i) => {
         const [start, end] = [Math.max(from - this.starts[i], 0), Math.min(to - this.starts[i], this.headers[i].seconds)];
-        if (start >= end) return { from, to, step: 1, exact: true, share: 1, channels: [], urms: null };
+        if (start >= end) return { from, to, step: 1, exact: true, fraction: 1, channels: [], urms: null };
         const channels = this.waves?.wantedChannels(i);
         const found = await this.api(i, `/view?${new URLSearchParams({ from: start, to: end, points, ...(channels ? { channels } : {}) })}`, { signal });
         const moved = (part) => part && { ...part, from: part.from + this.starts[i], to: part.to + this.starts[i] };
         return { ...moved(found), urms: moved(found.urms) };
       }));
       const steps = parts.filter((part) => part.channels.length).map((part) => part.step);
-      return { from, to, step: Math.max(...steps, 1e-9), exact: parts.every((part) => part.exact), share: Math.min(...parts.map((part) => part.share)), parts };
+      return { from, to, step: Math.max(...steps, 1e-9), exact: parts.every((part) => part.exact), fraction: Math.min(...parts.map((part) => part.fraction)), parts };
     }
 
     align() {

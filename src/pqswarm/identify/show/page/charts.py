@@ -14,7 +14,10 @@ from pqswarm.identify.tolerance import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve, cu
 from pqswarm.identify.words import join_words
 
 _WIDTH, _HEIGHT = 600.0, 430.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
+_LEFT = 62.0
+_RIGHT = 16.0
+_TOP = 14.0
+_BOTTOM = 58.0
 _TICKS = ((1e-4, "0.1 ms"), (1e-3, "1 ms"), (1e-2, "10 ms"), (0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"))
 _MAX_POINTS = 1000
 """Points drawn, the worst ones; all are counted."""
@@ -95,7 +98,8 @@ class _Axes:
     def __init__(self, rows: Sequence[_ChartPoint], top: float, shortest: float) -> None:
         longest = max([100.0, *(row.seconds for row in rows)])
         self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
-        self.first, self.top = shortest, top
+        self.first = shortest
+        self.top = top
         self.ticks = [*(tick for tick in _TICKS if tick[0] >= shortest), *(t for t in _LONG_TICKS if t[0] <= self.last)]
 
     def x(self, seconds: float) -> float:
@@ -135,7 +139,8 @@ class _Axes:
         return range(0, int(self.top) + 1, 50 if self.top > 100 else 20)
 
     def _frame(self) -> list[str]:
-        bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+        bottom = _HEIGHT - _BOTTOM
+        right = _WIDTH - _RIGHT
         parts = [f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{bottom:g}H{right:g}"/>']
         for seconds, text in self.ticks:
             parts.append(f'<text x="{self.x(seconds)}" y="{bottom + 20:g}" text-anchor="middle">{text}</text>')
@@ -147,8 +152,12 @@ class _Axes:
         return parts
 
     def _point(self, row: _ChartPoint) -> str:
-        event_type, seconds, percent = row.found.event.type, row.seconds, row.percent
-        x, y, tip = self.x(seconds), self.y(percent), escape(row.tip)
+        event_type = row.found.event.type
+        seconds = row.seconds
+        percent = row.percent
+        x = self.x(seconds)
+        y = self.y(percent)
+        tip = escape(row.tip)
         if percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
         elif event_type in RMS:
@@ -164,7 +173,8 @@ class _Axes:
 
 def _steps(axes: _Axes, curve: Curve) -> list[tuple[float, float]]:
     """Corners of the lower curve."""
-    corners, start = [], axes.first
+    corners = []
+    start = axes.first
     for end, level in curve.lower:
         corners += [(start, level), (min(end, axes.last), level)]
         start = end

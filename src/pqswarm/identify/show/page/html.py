@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.tables import Table
 
-_MAX_ROWS, _MAX_PACKED, _MAX_RECORDINGS, _MAX_SITES = 300, 50_000, 1000, 40
+_MAX_ROWS = 300
+_MAX_PACKED = 50_000
+_MAX_RECORDINGS = 1000
+_MAX_SITES = 40
 """Rows as HTML, rows that the page can show, recordings with their facts, and sites."""
 _SIZE = "\ue000"
 """Placeholder for the size of the page."""

@@ -11,7 +11,8 @@ from pqswarm.identify.show.page.listing import ListedEvent, ListedRecording
 from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, curve_point
 
 _EPOCH = datetime(2000, 1, 1)
-_LOW, _HIGH = ("sag", "interruption"), ("swell",)
+_LOW = ("sag", "interruption")
+_HIGH = ("swell",)
 _SARFI = [*(f"SARFI-{level}" for level in (90, 80, 70, 50, 10, 110, 120, 140)), "SARFI-ITIC", "SARFI-SEMI"]
 
 
@@ -95,18 +96,21 @@ class Cells:
 def _merged_dips_for_indices(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
-    before, end = None, 0.0
+    before = None
+    end = 0.0
     low = [row for row in rows if row.found.event.type in _LOW]
     for row in sorted(low, key=lambda one: (one.place, one.found.event.system, one.found.event.start)):
         ((length, voltage),) = _event_points_for_indices([row], _LOW)
-        place, start = (row.place, row.found.event.system), row.found.event.start
+        place = (row.place, row.found.event.system)
+        start = row.found.event.start
         if place == before and start <= end + 1 / row.found.event.nominal_frequency:
             first = end - found[-1][0]
             end = max(end, start + length)
             found[-1] = (end - first, min(voltage, found[-1][1]))
         else:
             found.append((length, voltage))
-            before, end = place, start + length
+            before = place
+            end = start + length
     return found
 
 

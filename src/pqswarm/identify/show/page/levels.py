@@ -28,10 +28,14 @@ LEAD = 2.0
 _MAX_VALUES = 600
 """Values of Urms(1/2) shown individually; of more, the extremes of parts."""
 
-_MAX_PARTS, _MAX_BYTES = 600, 180_000
+_MAX_PARTS = 600
+_MAX_BYTES = 180_000
 """Parts of an interval, and approximate bytes of an event."""
 
-_MAX_CHANNELS, _MAX_STATUS, _MAX_CHANGES, _MAX_LETTERS = 48, 32, 1000, 120
+_MAX_CHANNELS = 48
+_MAX_STATUS = 32
+_MAX_CHANGES = 1000
+_MAX_LETTERS = 120
 """Channels, changing status channels, all their changes, and letters of a name."""
 
 
@@ -51,10 +55,13 @@ def levels_near_event(event: "Event", length: float) -> Intervals:
     wide = end - start
     if wide <= 50 * cycle:
         around = min(wide, LEAD)
-        middle, half = (start + end) / 2, max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
-        middle_level, fine = (start - around, end + around), (middle - half, middle + half)
+        middle = (start + end) / 2
+        half = max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
+        middle_level = (start - around, end + around)
+        fine = (middle - half, middle + half)
     else:
-        middle_level, fine = (start - 0.5, end + 0.5), (event.start - 4 * cycle, event.start + 16 * cycle)
+        middle_level = (start - 0.5, end + 0.5)
+        fine = (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
     return Intervals((max(start, 0.0), min(end, length)), tuple(kept))
 
@@ -98,7 +105,8 @@ def list_level_views(
     n_parts = max(min(_MAX_PARTS, _MAX_BYTES // (38 * max(len(channels), 1))), 2)
     # The whole recording is thinned as it is read; of the other intervals, samples are read.
     envelope = Envelope(recording, part=max(128, -(-recording.n_samples // n_parts)))
-    rate, views = recording.sampling_rate, []
+    rate = recording.sampling_rate
+    views = []
     exact: list[tuple[int, int]] = []
     for start, end, times in dict.fromkeys(
         (*interval, 2**level) for one in near for level, interval in enumerate(one.kept)
@@ -108,7 +116,7 @@ def list_level_views(
             continue
         wanted = (first, stop, times * n_parts)
         view = envelope.view(*wanted)
-        if view.share < 1:
+        if view.fraction < 1:
             envelope.build()
             view = envelope.view(*wanted)
         if view.exact:
@@ -145,7 +153,8 @@ def _urms_levels_view(
     shown: "ListedRecording", channels: Sequence[int], start: float, end: float
 ) -> dict[str, Any] | None:
     """Urms(1/2) of an interval [pu]; in parts for the whole of a long recording."""
-    analysis, time = shown.analysis, shown.time
+    analysis = shown.analysis
+    time = shown.time
     lines = [
         (channels.index(one.number), line)
         for one, line in zip(analysis.references, shown.urms, strict=True)
@@ -159,12 +168,14 @@ def _urms_levels_view(
     if whole and _is_long_for_levels(analysis):
         edges = _level_part_edges(analysis)
         places = np.searchsorted(time, edges).tolist()
-        origin, step = 0.0, float(edges[1] - edges[0])
+        origin = 0.0
+        step = float(edges[1] - edges[0])
         pairs = [extremes_between(line, places) for _, line in lines]
     else:
         times = time[inside]
         each = -(-inside.size // _MAX_VALUES)
-        origin, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
+        origin = float(times[0])
+        step = float((times[-1] - times[0]) / (inside.size - 1)) * each
         values = [line[inside] for _, line in lines]
         pairs = [extremes(line, each) if each > 1 else (line, None) for line in values]
         origin -= 0.5 * step / each if each > 1 else 0.0

@@ -79,7 +79,8 @@ def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
     ]
 
     def order(pair: tuple[int, int]) -> tuple[bool, str, str, str, float, bool, float]:
-        analysis, event = recordings[pair[0]].analysis, recordings[pair[0]].analysis.events[pair[1]].event
+        analysis = recordings[pair[0]].analysis
+        event = recordings[pair[0]].analysis.events[pair[1]].event
         incident = analysis.incident_of(pair[1])
         first = event if incident is None else analysis.events[min(incident.events)].event
         is_below = incident is not None and incident.events[0] != pair[1]

@@ -95,7 +95,8 @@ def read_waveforms(
             continue
     _open_for_waveforms.cache_clear()
     found.sort(key=lambda waveforms: rank_event(waveforms.events[0].found.event), reverse=True)
-    kept, size = [], 0
+    kept = []
+    size = 0
     for waveforms in found:
         size += len(waveforms.json)
         if size <= MAX_BYTES:
@@ -106,7 +107,8 @@ def read_waveforms(
 def _read_event_waveforms(
     recording: RecordingSource, chosen: list[ListedEvent], listed: list[ListedEvent]
 ) -> Waveforms:
-    shown, length = chosen[0].recording, recording.n_samples / recording.sampling_rate
+    shown = chosen[0].recording
+    length = recording.n_samples / recording.sampling_rate
     channels = choose_channels_for_levels(recording, shown.analysis)
     near = [levels_near_event(one.found.event, length) for one in chosen]
     thresholds = shown.analysis.thresholds
@@ -118,7 +120,8 @@ def _read_event_waveforms(
         "events": [_waveform_event(one) for one in events[:_MAX_EVENTS]],
         "first": {one.number: interval.first for one, interval in zip(chosen, near, strict=True)},
     }
-    moving, drawn = sum(one.places.size > 1 for one in recording.status), len(data["header"]["status"])
+    moving = sum(one.places.size > 1 for one in recording.status)
+    drawn = len(data["header"]["status"])
     notes = []
     if len(channels) < len(recording.channels):
         notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
