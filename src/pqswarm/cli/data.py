@@ -1,4 +1,4 @@
-"""``pqswarm dataset``: generate a data set."""
+"""``pqswarm dataset``, ``plot`` and ``preset``: generated events, their figures and their ranges."""
 
 from functools import partial
 from pathlib import Path
@@ -130,12 +130,12 @@ def plot(
     typer.echo(f"wrote {save_figure(figure, out or Path(f'{name}.png'))}")
 
 
-app = typer.Typer(
+preset_commands = typer.Typer(
     cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in presets or check your own."
 )
 
 
-@app.command(cls=Command)
+@preset_commands.command(cls=Command)
 def show(
     name: Annotated[
         str, argument("PRESET", "Preset such as paper or field, or a TOML file.", autocompletion=complete_preset)
@@ -150,7 +150,7 @@ def show(
     typer.echo(format_preset(get_preset(name)), nl=False)
 
 
-@app.command(cls=Command)
+@preset_commands.command(cls=Command)
 def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> None:
     """Check a preset without generating events.
 

@@ -1,4 +1,4 @@
-"""``pqswarm make-samples``: write sample recordings."""
+"""``pqswarm make-samples`` and ``site-file``: sample recordings, and a site file to edit."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""``pqswarm study``: run or resume a study."""
+"""``pqswarm study``: run or resume a study; ``pqswarm plan``: show the built-in plans or check your own."""
 
 import shlex
 import time
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqswarm._base.text import count_text
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, argument, check_folder, check_no_folder, option
 from pqswarm.cli.terminal import echo
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -161,12 +162,12 @@ ENOUGH_RUNS = 4
 ENOUGH_DATASETS = 6
 """For paired results the exact Wilcoxon test gives p = 0.0625 with 5 data sets, and p = 0.031 with 6."""
 
-app = typer.Typer(
+plan_commands = typer.Typer(
     cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in plans or check your own."
 )
 
 
-@app.command(cls=Command)
+@plan_commands.command(cls=Command)
 def show(
     name: PlanName,
     specification: Annotated[
@@ -186,7 +187,6 @@ def show(
 
 
 def _specification_text(name: str, specification: str) -> str:
-    from pqswarm.errors import PqswarmError, unknown_name
     from pqswarm.study import format_plan, load_plan, read_study
 
     plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
@@ -198,13 +198,12 @@ def _specification_text(name: str, specification: str) -> str:
     return format_plan(plan.plan_for(specifications[specification]))
 
 
-@app.command(cls=Command)
+@plan_commands.command(cls=Command)
 def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes: Changes = None) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
     """
-    from pqswarm._base.text import count_text
     from pqswarm.study import load_plan
     from pqswarm.study.plan import DatasetPlan, parse_changes
     from pqswarm.study.run import read_own

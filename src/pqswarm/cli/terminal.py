@@ -1,4 +1,4 @@
-"""Output for any terminal, whatever its encoding, of possibly untrusted text."""
+"""Output for any terminal, whatever its encoding, of possibly untrusted text; and bars of progress."""
 
 import codecs
 import json

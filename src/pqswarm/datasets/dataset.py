@@ -1,4 +1,7 @@
-"""A data set: features at every noise level, labels, and the table of events."""
+"""A data set: features at every noise level, labels, and the table of events; in memory and on disk.
+
+``numpy.load`` can also open the arrays of its file.
+"""
 
 import csv
 from collections.abc import Mapping
@@ -123,7 +126,11 @@ class Dataset:
 
     def save(self, path: str | Path) -> Path:
         """Write one file atomically, without pickle; see :func:`pqswarm.datasets.load_dataset`."""
-        return save(self, path)
+        entries = {name: getattr(self, name) for name in _FILE.keys}
+        entries["snr"] = ["inf" if level == inf else level for level in self.snr]
+        if changed := self.feature_options.changed():
+            entries["feature_options"] = changed
+        return _FILE.write(path, entries, {name: getattr(self, name) for name in _FILE.arrays})
 
     def write_csv(self, path: str | Path, snr: float = inf) -> Path:
         """Write one row per event: class, source, seed, record, parameters, features at `snr` [dB]."""
@@ -160,15 +167,6 @@ _FILE = ArrayFile(
 )
 
 _ANY = Parameter("", "", "")
-
-
-def save(dataset: Dataset, path: str | Path) -> Path:
-    """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
-    entries = {name: getattr(dataset, name) for name in _FILE.keys}
-    entries["snr"] = ["inf" if level == inf else level for level in dataset.snr]
-    if changed := dataset.feature_options.changed():
-        entries["feature_options"] = changed
-    return _FILE.write(path, entries, {name: getattr(dataset, name) for name in _FILE.arrays})
 
 
 def load_dataset(path: str | Path) -> Dataset:

@@ -238,7 +238,9 @@ def _produce_some(
     features: list[FloatArray] = [np.empty((0, 0))] * len(events)
     alike: dict[tuple[float, float, int], list[int]] = {}
     for i, event in enumerate(events):
-        alike.setdefault(_dataset_event_shape(event), []).append(i)
+        # The same window length and bands.
+        length = max(round(WINDOW_CYCLES / event.frequency * event.sampling_rate), event.signal.size)
+        alike.setdefault((event.sampling_rate, event.frequency, length), []).append(i)
     for (sampling_rate, frequency, n_samples), numbers in alike.items():
         together = min(lcm(LANES, len(levels)) // len(levels), len(numbers))
         windows = np.empty((together, len(levels), n_samples))  # of a few events, which stay in fast memory
@@ -252,12 +254,6 @@ def _produce_some(
             ):
                 features[i] = matrix
     return [replace(event, signal=np.empty(0)) for event in events], features
-
-
-def _dataset_event_shape(event: Event) -> tuple[float, float, int]:
-    """Events of the same shape have the same window length and bands."""
-    length = round(WINDOW_CYCLES / event.frequency * event.sampling_rate)
-    return event.sampling_rate, event.frequency, max(length, event.signal.size)
 
 
 def _fill_dataset_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:

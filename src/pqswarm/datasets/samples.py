@@ -1,4 +1,7 @@
-"""Your own data: a row of features and a label for each sample, of any field."""
+"""Your own data: a row of features and a label for each sample, of any field; from memory, CSV or npz.
+
+Files are untrusted: everything is checked.
+"""
 
 import array as packed
 import csv

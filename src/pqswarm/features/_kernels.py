@@ -375,7 +375,7 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
     """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
 
     `places`, level by level, are those of :func:`prolong_wavelet_lanes`, and `lengths` the numbers of coefficients of
-    the levels; `low_pass` is that of :func:`analyse`, and `rounding`, float64[m, bands], that of
+    the levels; `low_pass` is that of :func:`analyze`, and `rounding`, float64[m, bands], that of
     :func:`band_functions`. `workspace`, float64[4, 8 lengths[0]], is scratch.
     """
     taps = low_pass.size
