@@ -1,4 +1,4 @@
-"""Analyses on a folder of recordings: as a page of the docs, or compared with what is true of them.
+"""Analyses of a folder of recordings: as a page of the docs, or compared with what is true of them.
 
     python research/analyses.py FOLDER [--page docs/analyses.md]
     python research/analyses.py --corpus FOLDER
@@ -19,7 +19,7 @@ from pqswarm.identify import Failure, default_model, find_recordings, identify_f
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.analysis import Analysis, EventResult
 
-HEAD = """# Analyses on public recordings
+HEAD = """# Analyses of public recordings
 
 One row per event, by `pqswarm identify` with the bundled model and nothing else given: no nominal voltage, no site
 file. The recordings are third-party and not part of this project (see {doc}`recordings`). Written by

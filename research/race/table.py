@@ -105,7 +105,7 @@ def versions(records):
 
 def diagram(records, path):
     """Draw the critical-difference diagram of the held-out error."""
-    from pqswarm.report.sections.chance.ranks import plot_ranks
+    from pqswarm.report.sections.chance import plot_ranks
 
     methods, problems, _, ranks = ranked(records)
     titles = [METHODS[m].title.replace("**", "").replace("scikit-learn ", "") for m in methods]

@@ -66,7 +66,7 @@ def render(records, algorithms, reference):
 
 def diagram(records, algorithms, mark, quantity, path):
     """Draw the critical-difference diagram of the mean over classifiers."""
-    from pqswarm.report.sections.chance.ranks import plot_ranks
+    from pqswarm.report.sections.chance import plot_ranks
 
     problems, values = by_problem(records, CLASSIFIED, mark, quantity, algorithms)
     ranks = friedman(values, names=algorithms).mean_ranks

@@ -14,7 +14,7 @@ from pqswarm._base.text import disarm, file_text, printable
 from pqswarm.cli.terminal import escape_unencodable
 from pqswarm.identify import find_recordings
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
-from pqswarm.report.tables import Table
+from pqswarm.report.section import Table
 from pqswarm.statistics import table
 
 STEERING = "\x1b[31m\a\r\nforged: line\u202eevil\u2028\u2029\x9b"

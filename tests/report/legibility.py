@@ -2,7 +2,7 @@
 
 import itertools
 
-from pqswarm.report.shared.interactive import mark_of
+from pqswarm.report.style import mark_of
 
 
 def boxes(figure):

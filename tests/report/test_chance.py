@@ -9,9 +9,8 @@ from tests.report.studies import answer_for, chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.sections.chance import conclusion_in_words, say_error, say_friedman, say_size
-from pqswarm.report.sections.chance.superiority import plot_superiority
-from pqswarm.report.shared.interactive import mark_of
+from pqswarm.report.sections.chance import conclusion_in_words, plot_superiority, say_error, say_friedman, say_size
+from pqswarm.report.style import mark_of
 from pqswarm.statistics import compare_runs, friedman
 
 

@@ -10,8 +10,7 @@ from tests.report.studies import TABLES, tables
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_comparison, write_report
 from pqswarm.report.document import Chapter, Document, Passage
-from pqswarm.report.section import Content, Drawing
-from pqswarm.report.tables import Table
+from pqswarm.report.section import Content, Drawing, Table
 from pqswarm.report.text import markdown_report
 from pqswarm.statistics.tables import escape_markdown
 from pqswarm.study import Store

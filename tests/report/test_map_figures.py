@@ -11,10 +11,9 @@ from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette
 from pqswarm.report.sections.confusion import plot_confusion
-from pqswarm.report.sections.features.maps import plot_feature_map, plot_feature_maps, plot_selected_features
+from pqswarm.report.sections.features import plot_feature_map, plot_feature_maps, plot_selected_features
 from pqswarm.report.sections.hyperparameters import plot_grid
-from pqswarm.report.shared.interactive import mark_of
-from pqswarm.report.style import BAND, INK, LOSS, WAVE
+from pqswarm.report.style import BAND, INK, LOSS, WAVE, mark_of
 
 
 def test_feature_map_writes_percentages_where_selected():

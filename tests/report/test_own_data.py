@@ -9,8 +9,8 @@ from tests.study.own_data import SHARE, own_plan
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import html, write_comparison, write_report
-from pqswarm.report.description import describe_dataset
 from pqswarm.report.document import compose
+from pqswarm.report.overview import describe_dataset
 from pqswarm.study import run_study
 
 DRAW = html._pictures

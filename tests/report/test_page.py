@@ -11,7 +11,7 @@ from tests.report import test_browser
 from pqswarm.report import Content, Drawing, Table, write_report
 from pqswarm.report.document import Document, number_contents
 from pqswarm.report.html import html_report
-from pqswarm.report.shared.interactive import mark
+from pqswarm.report.style import mark
 
 pytestmark = test_browser.pytestmark
 report = test_browser.report

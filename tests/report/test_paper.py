@@ -9,8 +9,7 @@ from scipy import stats
 from tests.report.studies import replanned, summary_of, tables
 
 from pqswarm.report import write_report
-from pqswarm.report.paper import paper_overlay
-from pqswarm.report.paper_values import ALGORITHMS, INCONSISTENCIES
+from pqswarm.report.paper import ALGORITHMS, INCONSISTENCIES, paper_overlay
 from pqswarm.study import load_plan
 
 # The tables of the paper, line by line as they are printed. Search performance (mean, SD and PI of J, mean, SD and Xi

@@ -8,7 +8,7 @@ from tests.report.sayings import says
 from tests.report.studies import answer_for, chapter, tables
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.description import describe_dataset
+from pqswarm.report.overview import describe_dataset
 from pqswarm.report.sections.held_out import stability_content
 
 

@@ -14,11 +14,10 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, write_figures
 from pqswarm.report.document import compose
 from pqswarm.report.overview import plot_overview
-from pqswarm.report.sections.chance.ranks import rank_groups
+from pqswarm.report.runs import convergence_curves, evaluation_grid
+from pqswarm.report.sections.chance import rank_groups
 from pqswarm.report.sections.noise import plot_robustness
-from pqswarm.report.shared.curves import convergence_curves, evaluation_grid
-from pqswarm.report.shared.interactive import mark_of
-from pqswarm.report.style import GREY, INK, LOSS, NARROW
+from pqswarm.report.style import GREY, INK, LOSS, NARROW, mark_of
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord
 

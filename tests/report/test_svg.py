@@ -10,8 +10,7 @@ from tests.report.drawn import all_figures, draw_figures
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_ranks, save_figure
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.style import INK
+from pqswarm.report.style import INK, mark
 from pqswarm.report.svg import inline_svg
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,7 @@ import pytest
 from tests.report.studies import NO_SFFS, STAGE_TWO, changed, chapter, replanned, summary_of, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report.description import describe_dataset
+from pqswarm.report.overview import describe_dataset
 from pqswarm.study import Store
 from pqswarm.study.findings import StageTwo
 

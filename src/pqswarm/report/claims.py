@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.report.paper import Overlay
-from pqswarm.report.paper_values import ALGORITHMS
-from pqswarm.report.shared.sentences import at_most, decibel, enumerate_words, percent, points, probability
+from pqswarm.report.paper import ALGORITHMS, Overlay
+from pqswarm.report.section import Table
+from pqswarm.report.sentences import at_most, decibel, enumerate_words, percent, points, probability
 from pqswarm.report.summary import (
     ClassifierAcrossDatasets,
     ClassifierAcrossSpecifications,
@@ -24,7 +24,6 @@ from pqswarm.report.summary import (
     MultiverseSummary,
     StudySummary,
 )
-from pqswarm.report.tables import Table
 from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc, wilcoxon_signed_rank, wilson_interval
 from pqswarm.study import load_plan
 from pqswarm.study.plan import DatasetPlan

@@ -8,15 +8,13 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.description import describe_study
 from pqswarm.report.document import Document, Passage, number_contents
-from pqswarm.report.overview import datasets_panel, runs_panel
-from pqswarm.report.section import Content, Drawing, adaptive_drawing
-from pqswarm.report.shared.palette import Palette
-from pqswarm.report.shared.run_points import ALL_FEATURES, draw_panels
-from pqswarm.report.shared.sentences import count, enumerate_words, percent
+from pqswarm.report.overview import datasets_panel, describe_study, runs_panel
+from pqswarm.report.runs import ALL_FEATURES, draw_panels
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
+from pqswarm.report.sentences import count, enumerate_words, percent
+from pqswarm.report.style import Palette
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, MultiverseSummary, StudySummary
-from pqswarm.report.tables import Table
 from pqswarm.statistics import hommel, mann_whitney, wilcoxon_signed_rank
 
 _MEASURES: tuple[Measure, ...] = ("error", "size")

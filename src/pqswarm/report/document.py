@@ -7,12 +7,17 @@ from itertools import count
 from typing import Any
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report.description import describe_dataset, describe_multiverse, describe_study
-from pqswarm.report.overview import overview_of_dataset, overview_of_multiverse, overview_of_study
-from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
+from pqswarm.report.overview import (
+    describe_dataset,
+    describe_multiverse,
+    describe_study,
+    overview_of_dataset,
+    overview_of_multiverse,
+    overview_of_study,
+)
+from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection, Table
 from pqswarm.report.sections.registry import REGISTRY, SECTIONS_OVER_DATASETS, SECTIONS_OVER_SPECIFICATIONS
 from pqswarm.report.summary import DatasetSummary, MultiverseSummary, StudySummary
-from pqswarm.report.tables import Table
 
 _FILE_NAME = re.compile(r"[\w.+-]+")
 

@@ -12,9 +12,8 @@ from markupsafe import Markup, escape
 from pqswarm._web import read_scripts
 from pqswarm.report.document import Document
 from pqswarm.report.section import Drawing
-from pqswarm.report.shared.narrow import narrowed
 from pqswarm.report.style import STYLE
-from pqswarm.report.svg import inline_svg
+from pqswarm.report.svg import inline_svg, narrowed
 
 
 def html_report(document: Document) -> str:

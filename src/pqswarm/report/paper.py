@@ -1,12 +1,31 @@
-"""The paper's values, shown with those of the study if the plan asks for them."""
+"""The numbers printed in the paper, shown with those of the study if the plan asks for them.
 
+F. Hafiz, A. Swain, C. Naik, N. Patel, "Efficient feature selection of power quality events using two dimensional
+(2D) particle swarms", Applied Soft Computing 81 (2019).
+"""
+
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
-from pqswarm.report.paper_values import ALGORITHMS, HYPERPARAMETERS, PRINTED
-from pqswarm.report.tables import PAPER, SOURCE
+from pqswarm.report.section import PAPER, SOURCE
 from pqswarm.study import StudyPlan
+
+_READ = tomllib.loads((files("pqswarm.report") / "paper.toml").read_text(encoding="utf-8"))
+
+ALGORITHMS: tuple[str, ...] = tuple(_READ["algorithms"])
+
+HYPERPARAMETERS: dict[str, dict[str, Any]] = _READ["hyperparameters"]
+"""Those of the paper, by kind of classifier."""
+
+PRINTED: dict[str, dict[str, list[float]]] = _READ["printed"]
+"""The rows of the paper's tables, by kind of classifier; ``paper.toml`` says what they hold."""
+
+INCONSISTENCIES: tuple[str, ...] = tuple(_READ["inconsistencies"])
+"""Inconsistencies and gaps of the paper that matter for a comparison."""
+
 
 _Rows = Mapping[str, Mapping[str, Any]]
 

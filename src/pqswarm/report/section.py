@@ -1,14 +1,239 @@
-"""A section of a report: one question, answered by text, figures and tables."""
+"""A section of a report: one question, answered by text, figures and tables, and how tables are written."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from pqswarm.report.tables import Table
+from pqswarm._base.text import disarm
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.statistics import table as plain_table
+from pqswarm.statistics.tables import escape_markdown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+SOURCE = "source"
+"""The column for the source of a row, in tables with rows of the study and the paper."""
+
+STUDY = "this study"
+PAPER = "paper"
+"""Its values."""
+
+_INTERVAL = "_interval"  # suffix of the keys of intervals
+_SENTENCE = 32  # characters from which a cell is wrapped
+_MAX_COLUMNS = 8  # that fit across a printed page at full size
+_MATHEMATICS = {
+    "ξ": r"\xi",
+    "Ξ": r"\Xi",
+    "θ": r"\theta",
+    "Θ": r"\Theta",
+    "χ²": r"\chi^2",
+    "∞": r"\infty",
+    "±": r"\pm",
+    "≤": r"\leq",
+}
+_TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+_BEST = "\ue000"  # private characters, replaced by LaTeX commands
+_BAD = "\ue001"
+_END = "\ue002"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of plain values.
+
+    Attributes
+    ----------
+    name, caption : str
+        A short name, for files and links; what it shows.
+    rows : list of dict
+        Rows with the same keys. An interval, with a key ending in ``_interval``, is a pair of numbers; in CSV it has
+        two columns.
+    columns : mapping of str to (str, str)
+        Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
+    lowest, highest : tuple of str
+        Columns whose minimum or maximum is shown in bold, separately for each source.
+    signed, across : tuple of str
+        Columns whose negative values are marked; columns compared within each row: the maximum is shown in bold.
+    note : str
+        Text below the table.
+    conclusions : tuple of str
+        Columns of conclusions (:mod:`pqswarm.report.claims`), coloured in HTML.
+    number : int
+        Its number in the report; 0 outside a report.
+    """
+
+    name: str
+    caption: str
+    rows: list[dict[str, Any]]
+    columns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    lowest: tuple[str, ...] = ()
+    highest: tuple[str, ...] = ()
+    signed: tuple[str, ...] = ()
+    across: tuple[str, ...] = ()
+    note: str = ""
+    conclusions: tuple[str, ...] = ()
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.rows or any(list(row) != list(self.rows[0]) for row in self.rows):
+            raise PqswarmError(f"table {self.name!r} must have rows, all with the same keys: leave an empty table out.")
+        for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across, *self.conclusions):
+            if key not in self.rows[0]:
+                raise unknown_name(f"column of table {self.name!r}", key, self.rows[0])
+
+    @property
+    def title(self) -> str:
+        """The caption with the number of the table."""
+        return f"Table {self.number}. {self.caption}" if self.number else self.caption
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the columns that are not empty."""
+        return [key for key in self.rows[0] if any(row[key] not in (None, STUDY) for row in self.rows)]
+
+    def is_numeric(self, column: str) -> bool:
+        """Whether a column holds numbers."""
+        return any(_is_cell_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
+
+    def heading(self, column: str) -> str:
+        """Return the heading of a column, by default its key."""
+        plain = column.capitalize() if column in (self.keys[0], SOURCE) else column
+        return self.columns.get(column, (plain, ""))[0]
+
+    def text(self, row: Mapping[str, Any], column: str) -> str:
+        """Return a cell as text."""
+        value = row[column]
+        if value is None:
+            return "–"  # noqa: RUF001 (a dash, as in print)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, tuple):
+            return " to ".join(self.text({column: end}, column) for end in value)
+        if isinstance(value, float):
+            return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
+        return _without_bold_marks(str(value))
+
+    def is_best(self, row: Mapping[str, Any], column: str) -> bool:
+        """Whether a cell holds the best value of its column or row."""
+        if column in self.across and _is_cell_number(row[column]):
+            return bool(row[column] == max(row[other] for other in self.across if _is_cell_number(row[other])))
+        if column not in (*self.lowest, *self.highest) or not _is_cell_number(row[column]):
+            return False
+        peers = [other[column] for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
+        values = [value for value in peers if _is_cell_number(value)]
+        return bool(row[column] == (min(values) if column in self.lowest else max(values)))
+
+    def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
+        """Whether a cell of a signed column is negative."""
+        return column in self.signed and _is_cell_number(row[column]) and row[column] < 0
+
+    def kinds(self, row: Mapping[str, Any], column: str) -> str:
+        """Return the classes of a cell in HTML."""
+        is_conclusion = column in self.conclusions
+        kinds = {
+            "number": self.is_numeric(column),
+            "best": self.is_best(row, column),
+            "bad": self.is_bad(row, column),
+            "wide": self.is_wide(column),
+            "conclusion": is_conclusion,
+            str(row[column]).replace(" ", "-"): is_conclusion,
+        }
+        return " ".join(kind for kind, holds in kinds.items() if holds)
+
+    def is_wide(self, column: str) -> bool:
+        """Whether a column holds sentences, which are wrapped."""
+        return max(len(self.text(row, column)) for row in self.rows) > _SENTENCE
+
+    def value(self, row: Mapping[str, Any], column: str) -> str:
+        """Return a number with full precision, for sorting; empty for other values."""
+        return repr(row[column]) if _is_cell_number(row[column]) else ""
+
+    def markdown(self) -> str:
+        """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
+        head, _, *body = self._plain("md", ("**", "**"), ("*", "*")).splitlines()
+        rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
+        parts = [f"**{escape_markdown(self.title)}**", "", head, rule, *body]
+        return "\n".join([*parts, "", escape_markdown(self.note)] if self.note else parts)
+
+    def latex(self) -> str:
+        """Return the table as LaTeX (packages booktabs and graphicx); negative values are underlined."""
+        columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
+        head, _, body = self._plain("latex", (_BEST, _END), (_BAD, _END)).partition("\n")
+        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset_cell(body)])
+        wide = len(columns) > _MAX_COLUMNS
+        lines = [
+            f"% Table {self.number}" if self.number else "",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{plain_latex(self.caption)}}}",
+            rf"\label{{tab:{self.name}}}",
+            rf"\resizebox{{\linewidth}}{{!}}{{{tabular}}}" if wide else tabular,
+            rf"\par\smallskip{{\footnotesize {plain_latex(self.note)}\par}}" if self.note else "",
+            r"\end{table}",
+        ]
+        return "\n".join(filter(None, lines))
+
+    def csv(self) -> str:
+        """Return the table as CSV with full precision; formulas in text are escaped by an apostrophe."""
+        rows = [
+            {str(disarm(key)): disarm(value) for key, value in _split_interval_columns(row).items()}
+            for row in self.rows
+        ]
+        return plain_table(rows, "csv") + "\n"
+
+    def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
+        """The table without caption and note, with the best and negative values marked."""
+        keys = self.keys
+        shown = []
+        for row in self.rows:
+            cells = {}
+            for key in keys:
+                before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
+                cells[key] = f"{before}{self.text(row, key)}{after}"
+            shown.append(cells)
+        return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
+
+
+def _split_interval_columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with two entries for each interval."""
+    plain: dict[str, Any] = {}
+    for key, value in row.items():
+        if key.endswith(_INTERVAL):
+            name = key.removesuffix(_INTERVAL)
+            plain |= zip((f"{name}_lower", f"{name}_upper"), value or (None, None), strict=True)
+        else:
+            plain[key] = value
+    return plain
+
+
+def plain_latex(text: str) -> str:
+    """Return text with special characters of LaTeX escaped."""
+    lines = plain_table([{_without_bold_marks(text): ""}], "latex").splitlines()
+    return _typeset_cell(lines[2].removesuffix(r" \\").rstrip())
+
+
+def _without_bold_marks(text: str) -> str:
+    return "".join(one for one in text if one not in (_BEST, _BAD, _END))
+
+
+def _typeset_cell(latex: str) -> str:
+    """Replace characters missing in LaTeX's fonts by mathematics, and marks by commands."""
+    latex = _MINUS.sub("$-$", latex)
+    for character, command in _MATHEMATICS.items():
+        latex = latex.replace(character, f"${command}$")
+    for character, command in _TYPOGRAPHY.items():
+        latex = latex.replace(character, command)
+    return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
+
+
+def _is_cell_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
+from pqswarm.report.section import Table
 from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
 from pqswarm.report.summary import MultiverseSummary, StudySummary, read_summary
-from pqswarm.report.tables import Table
 from pqswarm.report.text import latex_report, markdown_report
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}

@@ -14,18 +14,18 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
+from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.consistency import check_consistency
 from pqswarm.report.paper import Overlay, paper_overlay
-from pqswarm.report.shared.meanings import names_of, wavelet_level
-from pqswarm.report.shared.sentences import enumerate_words
-from pqswarm.report.shared.spread import Spread, t_interval
+from pqswarm.report.sentences import enumerate_words
+from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
 from pqswarm.study.plan import DatasetPlan, HeldOutPlan, MultiversePlan, Specification, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
 
 if TYPE_CHECKING:
-    from pqswarm.report.shared.palette import Palette
+    from pqswarm.report.style import Palette
     from pqswarm.study.records import RunStatus
 
 Measure = Literal["error", "size"]
@@ -156,7 +156,7 @@ class Summary:
     @property
     def palette(self) -> "Palette":
         """The colors of its algorithms; the baseline is emphasised."""
-        from pqswarm.report.shared.palette import Palette
+        from pqswarm.report.style import Palette
 
         return Palette([algorithm.title for algorithm in self.plan.algorithms], self.baseline)
 
@@ -211,7 +211,16 @@ class DatasetSummary(Summary):
     @property
     def wavelet_level(self) -> int | None:
         """Level of the wavelet transform behind the features; None for other features."""
-        return wavelet_level(self.feature_names)
+        level = len(self.feature_names) // len(FUNCTIONS) - 1
+        return level if level > 0 and self.feature_names == feature_names(level) else None
+
+    @property
+    def sampling_rate(self) -> float | None:
+        """Sampling rate of all events [Hz]; None if they differ or it is unknown."""
+        if self.wavelet_level is None or self.generated is None:
+            return None
+        rate = getattr(self.generated.make_preset().common.get("sampling_rate"), "value", None)
+        return None if rate is None else float(rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -527,7 +536,7 @@ def _read_dataset(store: Store, about: findings.About) -> DatasetSummary:
         raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
     events = _required(store.find(findings.Events))
     held_out = plan.held_out
-    # Studies that do not store class names have those of the preset.
+    # Studies that do not store names have the classes of the preset and wavelet features.
     generated = plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
     classes = events.class_names or generated
     return DatasetSummary(
@@ -535,7 +544,7 @@ def _read_dataset(store: Store, about: findings.About) -> DatasetSummary:
         about=about,
         n_events=events.count,
         class_names=classes,
-        feature_names=names_of(events, records[0].mask.size),
+        feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
         classifiers=present,
         n_held_out=held_out.events_per_class * len(classes) if isinstance(held_out, HeldOutPlan) else events.held_out,

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from pqswarm.report.document import Document
-from pqswarm.report.section import Content, Drawing
-from pqswarm.report.tables import plain_latex
+from pqswarm.report.section import Content, Drawing, plain_latex
 from pqswarm.statistics.tables import escape_markdown
 
 

@@ -1,8 +1,6 @@
 """Statistical tests, effect sizes and confidence intervals to compare algorithms, and stability of a selection."""
 
 from pqswarm._base.intervals import wilson_interval
-from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
-from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
 from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
 from pqswarm.statistics.paired import (
     PairedComparison,
@@ -11,7 +9,17 @@ from pqswarm.statistics.paired import (
     wilcoxon_signed_rank,
 )
 from pqswarm.statistics.power import Variances, detectable_difference, detection_power, measure_variances
-from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
+from pqswarm.statistics.ranks import (
+    ContrastResult,
+    FriedmanResult,
+    PosthocResult,
+    contrast_estimation,
+    critical_difference,
+    friedman,
+    friedman_from_ranks,
+    hommel,
+    posthoc,
+)
 from pqswarm.statistics.results import Results, read_results
 from pqswarm.statistics.stability import StabilityResult, selection_stability
 from pqswarm.statistics.tables import TABLE_STYLES, table

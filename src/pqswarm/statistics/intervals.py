@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +44,25 @@ class Interval:
     def row(self, name: str) -> dict[str, float | None]:
         """Return the columns of a table: the name, and the name with ``_lower`` and ``_upper``."""
         return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
+
+
+class Spread(NamedTuple):
+    """Means and the ends of their confidence intervals, NaN for a single set."""
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def t_interval(values: FloatArray) -> Spread:
+    """Return the mean along the first axis, and its 95 % Student's t interval."""
+    from scipy.stats import t
+
+    values = np.asarray(values, dtype=np.float64)
+    n = len(values)
+    mean = values.mean(axis=0)
+    half = t.ppf(0.975, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full_like(mean, np.nan)
+    return Spread(mean, mean - half, mean + half)
 
 
 def bootstrap_mean(values: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:

@@ -12,8 +12,8 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha, checked_sample
-from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import Interval
+from pqswarm.statistics.ranks import hommel
 from pqswarm.statistics.unpaired import ACCURACY_MARGIN, MARGIN, Conclusion, choose_pairs
 
 _DRAWS = 50_000  # of the posterior

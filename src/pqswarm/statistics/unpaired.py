@@ -12,8 +12,8 @@ from pqswarm._base.checks import check_number
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics._checks import checked_alpha, checked_sample
-from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority
+from pqswarm.statistics.ranks import hommel
 
 MARGIN = 0.05
 """Means that differ by less than this fraction of the first are practically equal by default: our choice."""

@@ -11,10 +11,9 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import IntArray
 from pqswarm.events import class_title
-from pqswarm.report.section import Content, adaptive_drawing
+from pqswarm.report.section import Content, Table, adaptive_drawing
 from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-from pqswarm.report.tables import Table
 
 
 def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:

@@ -8,11 +8,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.section import Content, Drawing, adaptive_drawing
-from pqswarm.report.sections.chance.ranks import plot_ranks
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import Palette
-from pqswarm.report.shared.sentences import (
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
+from pqswarm.report.sections.chance import plot_ranks
+from pqswarm.report.sentences import (
     at_most,
     count,
     decibel,
@@ -23,11 +21,10 @@ from pqswarm.report.shared.sentences import (
     probability,
     say_machine,
 )
-from pqswarm.report.shared.spread import t_interval
-from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
+from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, Palette, mark, settle
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
-from pqswarm.report.tables import Table
 from pqswarm.statistics import critical_difference, friedman
+from pqswarm.statistics.intervals import t_interval
 from pqswarm.statistics.paired import PairedComparison, compare_datasets
 from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study import format_plan

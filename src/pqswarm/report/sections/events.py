@@ -1,30 +1,27 @@
 """What the events look like: figures of waveforms, and one event of each class of a study."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.thinning import extreme_places, extremes
+from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, generate, noise_stream
 from pqswarm.features import band_edges, band_names, decompose, decomposition_level, describe_band, extend
 from pqswarm.features.wavelet import coefficient_times
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from pqswarm._base.typing import FloatArray
-    from pqswarm.report.summary import DatasetSummary
+from pqswarm.report.summary import DatasetSummary
 
 _POINTS = 600  # per waveform of a gallery, about two per pixel
 
 
-def events_content(study: "DatasetSummary") -> Content:
+def events_content(study: DatasetSummary) -> Content:
     """Show one event of each class, if the events are generated."""
     made = study.generated
     if made is None or not set(study.class_names) <= set(made.class_names):
@@ -155,7 +152,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
         return settle(figure)
 
 
-def _draw_wave(axis: "Axes", time: "FloatArray", signal: "FloatArray") -> None:
+def _draw_wave(axis: Axes, time: FloatArray, signal: FloatArray) -> None:
     """Draw a waveform with few points: a line, and a band for oscillations too fast to resolve."""
     width = max(1, -(-time.size // _POINTS))
     starts = np.arange(0, time.size, width)
@@ -172,7 +169,7 @@ def _draw_wave(axis: "Axes", time: "FloatArray", signal: "FloatArray") -> None:
         axis.plot(*_thin_event_line(time, signal), color=WAVE, lw=0.9)
 
 
-def _thin_event_line(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+def _thin_event_line(time: FloatArray, signal: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The minimum and maximum of each step: the same line with fewer points."""
     width = max(1, -(-2 * time.size // _POINTS))
     if width < 3:
@@ -181,7 +178,7 @@ def _thin_event_line(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatAr
     return time[order], signal[order]
 
 
-def _draw_inset(axis: "Axes", event: Event, signal: "FloatArray") -> None:
+def _draw_inset(axis: Axes, event: Event, signal: FloatArray) -> None:
     """Draw the first periods of a transient, enlarged, in an inset."""
     onset = event.parameters["transient_onset"]
     period = 1.0 / event.parameters["transient_frequency"]

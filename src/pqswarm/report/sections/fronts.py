@@ -1,30 +1,24 @@
 """How few features are enough: the lowest error by the maximum number of features."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, adaptive_drawing
-from pqswarm.report.shared.curves import attained_errors
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
-from pqswarm.report.shared.run_points import ALL_FEATURES
-from pqswarm.report.shared.sentences import count_runs, features, percent
-from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE
-from pqswarm.report.tables import Table
-
-if TYPE_CHECKING:
-    from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-    from pqswarm.study import RunRecord
+from pqswarm.report.runs import ALL_FEATURES, attained_errors
+from pqswarm.report.section import Content, Table, adaptive_drawing
+from pqswarm.report.sentences import count_runs, features, percent
+from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, EndLabel, Palette, label_ends, mark
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
+from pqswarm.study import RunRecord
 
 _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
-def fronts_content(study: "DatasetSummary", classifier: "ClassifierSummary") -> Content:
+def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
     groups = {
         title: group
@@ -50,7 +44,7 @@ def fronts_content(study: "DatasetSummary", classifier: "ClassifierSummary") -> 
     )
 
 
-def _front_sentences(groups: "Mapping[str, Sequence[RunRecord]]", classifier: "ClassifierSummary") -> list[str]:
+def _front_sentences(groups: Mapping[str, Sequence[RunRecord]], classifier: ClassifierSummary) -> list[str]:
     """State the smallest subset that does as well as all features."""
     matching = [
         (int(mask.sum()), float(error), title)
@@ -69,7 +63,7 @@ def _front_sentences(groups: "Mapping[str, Sequence[RunRecord]]", classifier: "C
     ]
 
 
-def _table(attained: Mapping[str, FloatArray], classifier: "ClassifierSummary") -> Table:
+def _table(attained: Mapping[str, FloatArray], classifier: ClassifierSummary) -> Table:
     medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
     last = max(_end_of_front(median) for median in medians.values())
     sizes = [size for size in _SIZES if size < last] + [last]

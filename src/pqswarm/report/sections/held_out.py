@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
-from pqswarm.report.section import Content
-from pqswarm.report.shared.sentences import enumerate_words, features, percent, points
-from pqswarm.report.shared.spread import t_interval
+from pqswarm.report.section import Content, Table
+from pqswarm.report.sentences import enumerate_words, features, percent, points
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-from pqswarm.report.tables import Table
 from pqswarm.statistics import selection_stability
+from pqswarm.statistics.intervals import t_interval
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 

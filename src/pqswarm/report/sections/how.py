@@ -1,7 +1,8 @@
-"""How the study was run: version, machine, time, seeds, and the plan."""
+"""How the study was run: version, machine, time, seeds, and the plan; and what to know about the paper it follows."""
 
+from pqswarm.report.paper import INCONSISTENCIES
 from pqswarm.report.section import Content
-from pqswarm.report.shared.sentences import duration, enumerate_words, say_machine
+from pqswarm.report.sentences import duration, enumerate_words, say_machine
 from pqswarm.report.summary import DatasetSummary
 from pqswarm.study import format_plan
 from pqswarm.study.plan import held_out_seeds
@@ -20,3 +21,15 @@ def how_content(study: DatasetSummary) -> Content:
         f"{', '.join(listed)}. The same plan gives the same numbers, regardless of workers and interruptions."
     )
     return Content(words=[words], listings={"The plan, to repeat the study": format_plan(plan)})
+
+
+def inconsistencies_content(study: DatasetSummary) -> Content:
+    """List the inconsistencies of the paper, if the plan asks for it."""
+    if not study.plan.paper:
+        return Content()
+    words = (
+        "The study follows F. Hafiz, A. Swain, C. Naik, N. Patel, “Efficient feature selection of power quality events "
+        "using two dimensional (2D) particle swarms”, Applied Soft Computing 81 (2019). Its values are marked “paper” "
+        "in the tables. What to know about them:"
+    )
+    return Content(words=[words], points=INCONSISTENCIES)

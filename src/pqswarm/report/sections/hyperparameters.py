@@ -6,9 +6,7 @@ from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.section import Content, adaptive_drawing
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import EndLabel, label_ends
-from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, settle
+from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, EndLabel, label_ends, mark, settle
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 

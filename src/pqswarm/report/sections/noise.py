@@ -2,26 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, adaptive_drawing
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
-from pqswarm.report.shared.sentences import decibel, enumerate_words, points
-from pqswarm.report.shared.spread import Spread, t_interval
-from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, STYLE
+from pqswarm.report.section import Content, Table, adaptive_drawing
+from pqswarm.report.sentences import decibel, enumerate_words, points
+from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, STYLE, EndLabel, Palette, label_ends, mark
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
-from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
+from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study.findings import ALL_FEATURES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 YES = "yes"
 NO = "no"
@@ -329,9 +324,7 @@ def plot_robustness(
         return label_ends(figure, labels)
 
 
-def _draw_spread(
-    axis: "Axes", at: FloatArray, spread: Spread, palette: Palette, title: str, tips: Sequence[str]
-) -> None:
+def _draw_spread(axis: Axes, at: FloatArray, spread: Spread, palette: Palette, title: str, tips: Sequence[str]) -> None:
     """Draw the means of an algorithm as a line, and intervals as vertical lines."""
     style = palette.line(title) | {"marker": palette.marker(title), "ms": 4.5, "mew": 0}
     (line,) = axis.plot(at, spread.mean, clip_on=False, **style)
@@ -341,7 +334,7 @@ def _draw_spread(
         mark(axis.vlines(at, spread.low, spread.high, **look), title)
 
 
-def _mark_losses(axis: "Axes", places: Mapping[str, FloatArray], gains: Mapping[str, Spread]) -> None:
+def _mark_losses(axis: Axes, places: Mapping[str, FloatArray], gains: Mapping[str, Spread]) -> None:
     """Shade the side of losses, and circle those whose interval, if any, lies below zero."""
     has_intervals = all(np.isfinite(gain.low).all() for gain in gains.values())
     lows = [gain.low if has_intervals else gain.mean for gain in gains.values()]

@@ -13,7 +13,6 @@ from pqswarm.report.sections import (
     held_out,
     how,
     hyperparameters,
-    inconsistencies,
     noise,
     sequential,
     specifications,
@@ -33,7 +32,7 @@ SECTIONS: tuple[Section, ...] = (
         "hyperparameters", "How were the hyperparameters chosen?", hyperparameters.hyperparameters_content
     ),
     StudySection("events", "The events", events.events_content),
-    StudySection("paper", "Where the paper is inconsistent or silent", inconsistencies.inconsistencies_content),
+    StudySection("paper", "Where the paper is inconsistent or silent", how.inconsistencies_content),
     StudySection("run", "How the study was run", how.how_content),
 )
 """The sections of the report on one data set."""

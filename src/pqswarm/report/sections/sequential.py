@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm.report.section import Content
-from pqswarm.report.shared.sentences import enumerate_words, features, percent
+from pqswarm.report.section import SOURCE, STUDY, Content, Table
+from pqswarm.report.sentences import enumerate_words, features, percent
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-from pqswarm.report.tables import SOURCE, STUDY, Table
 
 _OF_RANKINGS = (
     " A ranking search tests the first feature, the first two, and so on; the filter that ranks them uses only the "

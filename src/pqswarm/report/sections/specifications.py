@@ -2,27 +2,22 @@
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Drawing, adaptive_drawing
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.sentences import probability, say_machine
-from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, STYLE, WIDE, settle
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
+from pqswarm.report.sentences import probability, say_machine
+from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, STYLE, WIDE, mark, settle
 from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
-from pqswarm.report.tables import Table
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
 from pqswarm.study import format_plan
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from pqswarm.study.plan import Specification
+from pqswarm.study.plan import Specification
 
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]
@@ -248,7 +243,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     return Content(words=[words], tables=[table], listings=listings)
 
 
-def _list_changes(specification: "Specification") -> str:
+def _list_changes(specification: Specification) -> str:
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in specification.changes.items()]
     return "\n".join(lines) or "the plan itself"
 
@@ -299,7 +294,7 @@ def _effect_color(effect: FloatArray) -> str:
     return _WORSE if low > 0 else GREY
 
 
-def _draw_effect(axis: "Axes", x: int, specification: "Specification", effect: FloatArray, rival: str) -> None:
+def _draw_effect(axis: Axes, x: int, specification: Specification, effect: FloatArray, rival: str) -> None:
     """Draw the effect in a specification with its interval."""
     mean, low, high = effect
     name = specification.name
@@ -315,9 +310,9 @@ def _draw_effect(axis: "Axes", x: int, specification: "Specification", effect: F
 
 
 def _draw_choices(
-    axis: "Axes",
+    axis: Axes,
     x: int,
-    specification: "Specification",
+    specification: Specification,
     places: dict[tuple[str, str], float],
     color: str,
     size: float,
@@ -330,7 +325,7 @@ def _draw_choices(
     mark(cells[0], tips=tips, key=specification.name)
 
 
-def _label_choices(axis: "Axes", rows: list[tuple[str, str]], narrow: bool) -> dict[tuple[str, str], float]:
+def _label_choices(axis: Axes, rows: list[tuple[str, str]], narrow: bool) -> dict[tuple[str, str], float]:
     """Label the rows of the matrix, choice by choice, and return their places."""
     places: dict[tuple[str, str], float] = {}
     labels = []
@@ -351,7 +346,7 @@ def _label_choices(axis: "Axes", rows: list[tuple[str, str]], narrow: bool) -> d
     return places
 
 
-def _draw_paper(axis: "Axes", classifier: ClassifierAcrossSpecifications, measure: Measure) -> None:
+def _draw_paper(axis: Axes, classifier: ClassifierAcrossSpecifications, measure: Measure) -> None:
     """Draw the paper's own effect as a line."""
     key = {"error": "mean_J", "size": "mean_size"}[measure]
     printed = {title: row[key] for title, row in classifier.paper.performance.items()}
@@ -372,7 +367,7 @@ def _draw_paper(axis: "Axes", classifier: ClassifierAcrossSpecifications, measur
     )
 
 
-def _describe_effect(specification: "Specification", mean: float, low: float, high: float, rival: str) -> str:
+def _describe_effect(specification: Specification, mean: float, low: float, high: float, rival: str) -> str:
     ends = f" ({low:+.1f} to {high:+.1f} %)" if np.isfinite(low) else ""
     chosen = "; ".join(f"{choice.rpartition('.')[2]} {name}" for choice, name in specification.chosen.items())
     return f"{specification.name}: {mean:+.1f} %{ends} vs. {rival}. {chosen}"

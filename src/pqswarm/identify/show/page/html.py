@@ -41,7 +41,7 @@ from pqswarm.measure.event import EVENT_TYPES
 if TYPE_CHECKING:
     from pqswarm.identify.analysis import Analysis
     from pqswarm.recordings.recording import RecordingSource
-    from pqswarm.report.tables import Table
+    from pqswarm.report.section import Table
 
 _MAX_ROWS = 300
 _MAX_PACKED = 50_000
@@ -213,7 +213,7 @@ def _page_html_figures_note(number: int, events: int) -> str:
 
 
 def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> "Table | None":
-    from pqswarm.report.tables import Table
+    from pqswarm.report.section import Table
 
     table = sarfi(listed, recordings)
     if not table:
@@ -242,7 +242,7 @@ def _page_html_cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
 
 
 def _page_html_cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
-    from pqswarm.report.tables import Table
+    from pqswarm.report.section import Table
 
     if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):
         return None

@@ -1,24 +1,126 @@
-"""Figures of features: how often each was selected."""
+"""Which features matter: how often each was selected, and the best subset."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.features import describe_band
-from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import Palette
-from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, draw_cell, draw_grid, settle
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature
+from pqswarm.report.runs import selection_fractions
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
+from pqswarm.report.sentences import enumerate_words, features
+from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, Palette, draw_cell, draw_grid, mark, settle
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
 _MAX_LISTED = 20  # features
 Edges = Sequence[tuple[float, float]]
+
+
+def features_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
+    """Show how often each feature was selected, and the best subsets of the baseline."""
+    fraction = classifier.masks(classifier.baseline).mean(axis=0)
+    return Content(
+        words=[_describe(study, classifier)],
+        drawings=_drawings(study, classifier),
+        tables=[_features(study, classifier, fraction)],
+    )
+
+
+def _describe(study: DatasetSummary, classifier: ClassifierSummary) -> str:
+    best = classifier.best(classifier.baseline)
+    smaller = classifier.smaller
+    text = f"The best subset of {classifier.baseline} has {features(best.size)}."
+    if smaller is None:
+        return text
+    size = int(smaller.mask.sum())
+    if size >= best.size:
+        return f"{text} No smaller subset was found within one standard error ({smaller.standard_error:.4f}) of it."
+    return (
+        f"{text} A subset of {features(size)}, with an error rate of {smaller.error:.4f}, lies within one standard "
+        f"error ({smaller.standard_error:.4f}) of its {best.error:.4f}: these {study.item}s hardly distinguish the two."
+    )
+
+
+def _drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Drawing]:
+    fractions = selection_fractions(classifier.groups)
+    level = study.wavelet_level
+    if level is None:
+        return [_list(study, classifier, fractions)]
+    bands = band_names(level)
+    rate = study.sampling_rate
+    edges = None if rate is None else band_edges(rate, level)
+    maps = {title: fraction.reshape(len(bands), len(FUNCTIONS)) for title, fraction in fractions.items()}
+    rows = (
+        f"Rows are wavelet bands, from the highest frequencies (D1) to the lowest ({bands[-1]}); columns are functions "
+        f"of their coefficients. Empty cells: never selected."
+    )
+    caption = f"Runs of {classifier.baseline} that selected each feature [%]"
+    drawings = [
+        adaptive_drawing("", caption, rows, plot_feature_map, maps[classifier.baseline], bands, FUNCTIONS, edges)
+    ]
+    others = {title: fractions for title, fractions in maps.items() if title != classifier.baseline}
+    if others:
+        once = enumerate_words(list(classifier.sequential)) if classifier.sequential else ""
+        note = f"Bands and functions as above. The darker a cell, the more runs selected the feature.{once and ' '}"
+        note += f"{once} ran once." if once else ""
+        caption = "The same for the other algorithms"
+        drawings.append(adaptive_drawing("others", caption, note, plot_feature_maps, others, bands, FUNCTIONS, edges))
+    return drawings
+
+
+def _list(study: DatasetSummary, classifier: ClassifierSummary, fractions: dict[str, FloatArray]) -> Drawing:
+    return adaptive_drawing(
+        "",
+        "The most frequently selected features",
+        f"Bars: runs of {classifier.baseline} that selected the feature; markers: the other algorithms.",
+        plot_selected_features,
+        fractions,
+        study.feature_names,
+        study.palette,
+    )
+
+
+def _features(study: DatasetSummary, classifier: ClassifierSummary, fraction: FloatArray) -> Table:
+    names = study.feature_names
+    best = classifier.best(classifier.baseline).mask
+    smaller = None if classifier.smaller is None else classifier.smaller.mask
+    is_wavelet = study.wavelet_level is not None
+    rate = study.sampling_rate
+    listed = np.flatnonzero(best | (fraction >= 0.5) | (best if smaller is None else smaller))
+    rows = [
+        {
+            "feature": names[i],
+            "fraction": float(100 * fraction[i]),
+            "best": bool(best[i]),
+            "smaller": None if smaller is None else bool(smaller[i]),
+            "meaning": (describe_feature(names[i], rate) or None) if is_wavelet else None,
+        }
+        for i in sorted(listed.tolist(), key=lambda i: (-fraction[i], i))
+    ]
+    named = (
+        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighbouring bands "
+        f"overlap. "
+        if is_wavelet
+        else ""
+    )
+    return Table(
+        "features",
+        f"Features selected by {classifier.baseline} with {classifier.name}",
+        rows,
+        {
+            "fraction": ("selected in [% of runs]", ".0f"),
+            "best": ("in the best subset", ""),
+            "smaller": ("in the one-standard-error subset", ""),
+            "meaning": ("what it measures", ""),
+        },
+        note=f"{named}Listed are the features of the subsets named above, and all features selected in at least half "
+        f"of the runs.",
+    )
 
 
 def plot_feature_map(
@@ -64,7 +166,7 @@ def plot_feature_maps(
 
 
 def _draw_map(
-    axis: "Axes",
+    axis: Axes,
     fractions: FloatArray,
     bands: Sequence[str],
     functions: Sequence[str],
@@ -84,7 +186,7 @@ def _draw_map(
     axis.set_xticks(range(len(functions)), names, fontsize=8.5, parse_math=False, **turn)
 
 
-def _name_bands(axis: "Axes", bands: Sequence[str], edges: Edges | None, between: str, size: float) -> None:
+def _name_bands(axis: Axes, bands: Sequence[str], edges: Edges | None, between: str, size: float) -> None:
     words = (
         bands
         if edges is None

@@ -1,0 +1,403 @@
+"""Which algorithm finds the best subsets: performance, convergence, error rate against size."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.report.runs import (
+    Points,
+    check_points,
+    convergence_curves,
+    convergence_grid,
+    draw_points,
+    evaluation_ends,
+    quartile_curve,
+    run_points,
+)
+from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, adaptive_drawing
+from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
+from pqswarm.report.style import FAINT, INK, NARROW, STYLE, WIDE, Palette, label_ends, mark
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
+from pqswarm.statistics import bootstrap_mean
+
+_START = 1 / 200  # fraction of the evaluations at which their axis starts
+_STRIP = 1.45  # where it ends, relative to the last: room for the final errors
+
+
+_PAPER_RUNS = 40
+
+
+def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
+    """Compare error rates, subset sizes and convergence of the algorithms."""
+    fared = {title: _performance(classifier, title) for title in classifier.runs}
+    best = classifier.best(classifier.baseline)
+    return Content(
+        drawings=[_scatter(study, classifier), _convergence(study, classifier)],
+        tables=[_performances(study, classifier, fared), *_gap(classifier)],
+        answer=_sentences(study, classifier, fared),
+        numbers={
+            "features": f"{best.size} of {best.mask.size}",
+            "error rate": percent(best.error),
+            "error rate of all features": percent(classifier.all_features),
+        },
+    )
+
+
+def _sentences(study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
+    n = classifier.n_features
+    whole = classifier.all_features
+    means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
+    leader = min(means, key=lambda title: means[title])
+    smallest = min(means, key=lambda title: means[title][::-1])
+    error, size = means[leader]
+    tied = [title for title, (other, _) in means.items() if other == error]
+    mean, average = ("mean ", " on average") if classifier.n_runs > 1 else ("", "")
+    once = [algorithm.title for algorithm in study.plan.sequential]
+    which = f"with {classifier.n_runs} runs" if classifier.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
+    among = f" of the algorithms {which}" if once else ""  # a single run is not compared with a mean
+    subset = f"{count(size)} of the {n} features{average}"
+    names = enumerate_words(tied)
+    several = len(tied) > 1
+    has = ("both have" if len(tied) == 2 else "all have") if several else "has"
+    who = leader if several else "It"
+    if error >= whole:
+        first = (
+            f"{'None' if once else 'No algorithm'}{among} does better than all features: the best, {names}, {has} an "
+            f"error rate of {percent(error)}, all features {percent(whole)}. {who} selects {subset}."
+        )
+    else:
+        verb = (
+            f"the lowest {mean}error rate{among}" if len(fared) > 1 else f"a lower {mean}error rate than all features"
+        )
+        first = (
+            f"{names} {has} {verb}: {percent(error)}, compared with {percent(whole)} for all features "
+            f"({100 * (whole - error) / whole:.0f} % lower). {who} selects {subset} ({100 * (n - size) / n:.0f} % "
+            f"fewer)."
+        )
+    smallest_error, smallest_size = means[smallest]
+    if smallest_size >= size:
+        return [first]
+    return [
+        first,
+        f"{smallest} finds the smallest subsets{among}: {count(smallest_size)} features, with an error rate of "
+        f"{percent(smallest_error)}{average}.",
+    ]
+
+
+def _performance(classifier: ClassifierSummary, title: str) -> dict[str, Any]:
+    """Error rate and size of the subsets of one algorithm, and their reduction against all features [%]."""
+    errors = classifier.errors(title)
+    sizes = classifier.sizes(title)
+    n = classifier.n_features
+    whole = classifier.all_features
+    several = errors.size > 1
+    return {
+        "mean_J": float(errors.mean()),
+        "sd_J": float(errors.std(ddof=1)) if several else None,
+        "J_interval": bootstrap_mean(errors).ends,
+        "PI": float(100 * (whole - errors.mean()) / whole) if whole else None,
+        "mean_size": float(sizes.mean()),
+        "sd_size": float(sizes.std(ddof=1)) if several else None,
+        "size_interval": bootstrap_mean(sizes).ends,
+        "Xi": float(100 * (n - sizes.mean()) / n),
+        "score": float((sizes / n * errors).mean()),
+    }
+
+
+def _performances(study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> Table:
+    n = classifier.n_features
+    paper = classifier.paper
+    rows = []
+    for title, values in fared.items():
+        rows.append({"algorithm": title, SOURCE: STUDY, **values})
+        if title in paper.performance:
+            printed = {key: paper.performance[title].get(key) for key in values}
+            score = paper.performance[title]["score"] / _PAPER_RUNS
+            rows.append({"algorithm": title, SOURCE: PAPER} | printed | {"score": score})
+    level = f" (paper: {paper.all_features:.4f})" if paper else ""
+    return Table(
+        "performance",
+        f"Search performance with {classifier.name}, {count_runs(classifier.n_runs)}",
+        rows,
+        {
+            "mean_J": ("mean J", ".5f"),
+            "sd_J": ("SD J", ".5f"),
+            "J_interval": ("95 % interval of the mean", ".5f"),
+            "PI": ("PI [%]", ".1f"),
+            "mean_size": ("mean ξ", ".1f"),
+            "sd_size": ("SD ξ", ".1f"),
+            "size_interval": ("95 % interval of the mean", ".1f"),
+            "Xi": ("Ξ [%]", ".1f"),
+            "score": ("overall score", ".5f"),
+        },
+        lowest=("mean_J", "mean_size", "score"),
+        highest=("PI", "Xi"),
+        note=f"J: error rate, the fraction of misclassified {study.item}s, averaged over the folds; all {n} features "
+        f"have J(U) = {classifier.all_features:.4f}{level}. PI: reduction of J against J(U). ξ: number of selected "
+        f"features; Ξ: reduction of ξ against {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). "
+        f"Overall score: mean over the runs of (ξ/{n}) J"
+        f"{f'; the paper prints the sum over its {_PAPER_RUNS} runs' if paper else ''}.",
+    )
+
+
+def _gap(classifier: ClassifierSummary) -> list[Table]:
+    """Gap between the algorithms and the best known subset, if one is known for these events."""
+    known = classifier.best_known
+    if known is None:
+        return []
+    rows = []
+    for title in (*classifier.runs, *classifier.sequential):
+        errors = (
+            classifier.errors(title) if title in classifier.runs else np.array([classifier.sequential[title].error])
+        )
+        gaps = 100 * (errors - known["error"])
+        values = {"mean": gaps.mean(), "minimum": gaps.min(), "maximum": gaps.max()}
+        rows.append({"algorithm": title} | {key: float(value) for key, value in values.items()})
+    return [
+        Table(
+            "gap",
+            f"Gap to the best known subset, with {classifier.name}",
+            rows,
+            {
+                "mean": ("mean gap [percentage points]", ".2f"),
+                "minimum": ("minimum", ".2f"),
+                "maximum": ("maximum", ".2f"),
+            },
+            lowest=("mean", "minimum", "maximum"),
+            note=f"The best known subset for these events has {len(known['features'])} features and an error rate of "
+            f"{percent(known['error'])}. It was found with {known['evaluations'] / 1e6:.1f} million evaluations; "
+            f"adding or removing one or two features, or exchanging one, does not improve it.",
+        )
+    ]
+
+
+def _scatter(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
+    points, fronts, numbers = run_points(classifier)
+    whole = (classifier.n_features, classifier.all_features)
+
+    hollow = (
+        " Hollow markers are searches that run only once." if classifier.sequential and classifier.n_runs > 1 else ""
+    )
+    line = f" Lines join the best subsets of each size found by {enumerate_words(list(fronts))}." if fronts else ""
+    return adaptive_drawing(
+        "size",
+        "Error rate against number of features, one marker per run",
+        f"Lower left is better: a lower error rate with fewer features. Each name is placed at the median error rate "
+        f"of its runs.{hollow}{line}",
+        partial(plot_error_against_size, fronts=fronts, numbers=numbers),
+        points,
+        whole,
+        study.palette,
+    )
+
+
+def _convergence(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
+    budget = study.plan.max_evaluations
+    known = classifier.best_known
+    ends = evaluation_ends(classifier.groups)
+    grid = convergence_grid(classifier.groups, budget)
+
+    def draw(narrow: bool = False) -> Figure:
+        curves = convergence_curves(classifier.groups, budget)
+        best = min(float(curve.min()) for curve in curves.values())
+        args: dict[str, Any] = {"best": min(best, known["error"]) if known else best, "known": bool(known)}
+        return plot_convergence(curves, grid, study.palette, budget=budget, narrow=narrow, **args)
+
+    beyond = [title for title, end in ends.items() if end > budget]
+    more = f" The budget does not apply to {enumerate_words(beyond)}." if beyond else ""
+    lines = "Lines are medians over the runs; the bars on the right span their quartiles. "
+    return adaptive_drawing(
+        "convergence",
+        "Distance of the lowest error rate so far from the best, against evaluations",
+        f"One evaluation tests one subset. {lines if classifier.n_runs > 1 else ''}Zero is the lowest error rate "
+        f"{'known for these events' if known else 'found by any run'}. Both axes are logarithmic, to show the end of "
+        f"the search. Lower is better; a line that drops early finds good subsets soon.{more}",
+        draw,
+    )
+
+
+def plot_error_against_size(
+    points: Points,
+    all_features: tuple[int, float] | None = None,
+    palette: Palette | None = None,
+    *,
+    fronts: Points | None = None,
+    numbers: Sequence[int] | None = None,
+    narrow: bool = False,
+) -> Figure:
+    """Draw the error of each run against the size of its subset.
+
+    Parameters
+    ----------
+    points : mapping of str to (array of int, array of float), each of shape (n_runs,)
+        Sizes and errors of the runs of each algorithm. A single run is drawn as a ring.
+    all_features : (int, float), optional
+        Number of all features and their error, drawn as a line.
+    palette : Palette, optional
+        Colours and markers, and the algorithm to emphasise.
+    fronts : mapping of str to (array of int, array of float), optional
+        Sizes and lowest errors of algorithms that find a subset of each size, drawn as a line.
+    numbers : sequence of int, optional
+        Run numbers; 0, 1, 2, ... by default.
+    narrow : bool
+        Draw it for a narrow screen.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; each name is on the right, at the median error of its runs.
+
+    Examples
+    --------
+    >>> figure = plot_error_against_size({"GA": ([30, 28], [0.09, 0.08])}, (99, 0.12))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['GA', 'All 99 features']
+    """
+    checked = check_points(points)
+    palette = palette or Palette(checked)
+    with mpl.rc_context(STYLE):
+        height = 1.2 + 0.24 * len(checked)
+        figure = Figure(
+            figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained"
+        )
+        axis = figure.subplots()
+        labels = draw_points(axis, checked, all_features, palette, check_points(fronts or {}, empty=True), numbers)
+        axis.set_xlabel("features selected")
+        axis.set_ylabel("error rate [%]")
+        return label_ends(figure, labels)
+
+
+def plot_convergence(
+    curves: Mapping[str, FloatArray],
+    evaluations: IntArray | None = None,
+    palette: Palette | None = None,
+    *,
+    best: float | None = None,
+    known: bool = False,
+    budget: int | None = None,
+    narrow: bool = False,
+) -> Figure:
+    """Draw the distance of the lowest error so far from the best error, against the evaluations.
+
+    Lines are medians over the runs. The bars on the right span the quartiles of the final errors.
+
+    Parameters
+    ----------
+    curves : mapping of str to array of float, shape (n_runs, n_points)
+        Lowest error of each run after each number of evaluations; infinite before the first. Curves with fewer points
+        than others are extended by a dotted line.
+    evaluations : array of int, optional
+        Numbers of evaluations; 1, 2, 3, ... by default.
+    palette : Palette, optional
+        Colours, and the algorithm to emphasise.
+    best : float, optional
+        Error from which the distance is measured; by default the lowest of all curves.
+    known : bool
+        Whether `best` is known from elsewhere rather than found by these runs; for the axis label.
+    budget : int, optional
+        Evaluations allowed per run, drawn as a line; by default the last of `evaluations`.
+    narrow : bool
+        Draw it for a narrow screen.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure. Both axes are logarithmic, the distance linear close to zero; the first 0.5 % of the evaluations are
+        not shown.
+
+    Examples
+    --------
+    >>> figure = plot_convergence({"GA": np.array([[0.5, 0.2, 0.1], [0.4, 0.4, 0.3]])})
+    >>> figure.axes[0].get_xlabel()
+    'evaluations'
+    """
+    if not curves:
+        raise PqswarmError("curves is empty: a figure needs at least one algorithm.")
+    palette = palette or Palette(curves)
+    longest = max(np.shape(curve)[-1] for curve in curves.values())
+    at = np.arange(1, longest + 1) if evaluations is None else np.asarray(evaluations)
+    lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
+    origin = min(float(np.min(curve)) for curve in curves.values()) if best is None else float(best)
+    last = max(int(after[-1]) for after, _ in lines.values())
+    with mpl.rc_context(STYLE):
+        size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
+        figure = Figure(figsize=size, layout="constrained")
+        axis = figure.subplots()
+        labels = []
+        ends = []
+        shown = []
+        strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
+        for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
+            after, errors = lines[title]
+            gaps = 100 * (errors - origin)
+            line = palette.line(title)
+            finite = np.isfinite(gaps[1])
+            tip = _convergence_tip(title, after, errors, len(curves[title]))
+            x, y = after[finite], gaps[1, finite]
+            mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
+            dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
+            if after[-1] < last:
+                mark(axis.plot([after[-1], last], [y[-1]] * 2, **line | {"ls": ":", "lw": 1.0})[0], title)
+                mark(axis.plot([after[-1]], [y[-1]], ls="", color=line["color"], **dot)[0], title, [tip])
+            low, middle, high = gaps[:, -1]
+            bar: dict[str, Any] = {"color": line["color"], "solid_capstyle": "butt"}
+            mark(axis.plot([last, place], [middle] * 2, lw=0.8, **bar)[0], title)
+            mark(axis.plot([place, place], [low, high], lw=2.2, **bar)[0], title, [tip])
+            mark(axis.plot([place], [middle], ls="", color=line["color"], **dot)[0], title, [tip])
+            labels.append(palette.label(axis, title, place, float(middle)))
+            ends += [float(low), float(middle), float(high)]
+            shown += y[x >= _START * last].tolist()
+        _scale_convergence_gaps(axis, ends, shown)
+        _scale_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
+        axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
+        axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
+        return label_ends(figure, labels)
+
+
+def _convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
+    low, middle, high = errors[:, -1]
+    if n_runs == 1:
+        return f"{title}, one run: error {percent(middle)} after {after[-1]} evaluations"
+    early = int(np.searchsorted(after, 0.1 * after[-1], side="right")) - 1
+    way = f" ({percent(errors[1, early])} after {after[-1] // 10})" if early >= 0 and errors[1, early] < 1 else ""
+    spread = f"quartiles {percent(low)} and {percent(high)}"
+    return f"{title}: median error {percent(middle)} after {after[-1]} evaluations{way}, {spread}"
+
+
+def _scale_convergence_gaps(axis: Axes, ends: Sequence[float], shown: Sequence[float]) -> None:
+    """Set a scale that gives the final errors as much room as the way to them."""
+    top = max(*ends, *shown, 1e-6)
+    positive = [gap for gap in ends if gap > 1e-9]
+    smallest = max(min(positive, default=top), 0.003 * top)
+    axis.set_yscale("symlog", linthresh=smallest, linscale=0.35)
+    bottom = -0.25 * smallest if min(ends) < smallest else 0.85 * min(ends)
+    axis.set_ylim(bottom, 1.15 * top)
+    steps = [digit * 10.0**power for power in range(-7, 3) for digit in (1, 2, 5)]
+    ticks = [step for step in steps if max(smallest, bottom) <= step <= 1.15 * top]
+    axis.yaxis.set_major_locator(FixedLocator([0.0, *ticks] if bottom < 0 else ticks))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _scale_convergence_evaluations(axis: Axes, last: int, budget: int, digits: Sequence[int]) -> None:
+    """Set a logarithmic scale, mark the budget, and leave a strip beyond it."""
+    axis.set_xscale("log")
+    start = max(1.0, _START * last)
+    axis.set_xlim(start, _STRIP * max(last, 2))
+    steps = [digit * 10**power for power in range(12) for digit in digits]
+    ticks = [step for step in steps if start <= step <= last and not 0.45 < step / budget < 2.0]
+    axis.xaxis.set_major_locator(FixedLocator([*ticks, budget]))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    axis.axvline(budget, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.7)
+    look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 8.5}
+    axis.annotate("budget", (budget, 1.0), (-3, -2), ha="right", va="top", **look)
+    axis.set_xlabel("evaluations")
