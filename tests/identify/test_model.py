@@ -1,7 +1,5 @@
 """Models: training, bandwidth, and how often they are right."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -296,20 +294,9 @@ class TestDefaultModel:
         usable = usable_features(12_800, 50.0)
         sine = np.sin(2 * np.pi * 50 * t)
         rng = np.random.default_rng(1)
-        strange = [
-            np.maximum(sine, 0) * 2,
-            sine * (rng.random(t.size) < 0.5),
-            sine + rng.normal(0, 0.6, t.size),
-        ]
+        strange = [np.maximum(sine, 0) * 2, sine * (rng.random(t.size) < 0.5), sine + rng.normal(0, 0.6, t.size)]
         usual = [sine, sine * np.where((t > 0.06) & (t < 0.1), 0.5, 1), sine + 0.1 * np.sin(2 * np.pi * 250 * t)]
         known = [
             bool(model.predict(compute_features(wave, 12_800, 50.0), usable).known[0]) for wave in (*usual, *strange)
         ]
         assert known == [True] * 3 + [False] * 3
-
-
-def test_import_is_light():
-    heavy = ["sklearn", "numba", "matplotlib", "scipy.signal"]
-    code = f"import sys, pqswarm.identify; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -20,7 +20,7 @@ from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, Samples, load_dataset, make_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, FeatureGroups, Folds
-from pqswarm.evaluation.devices import check_device
+from pqswarm.evaluation.base import check_device
 from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
 from pqswarm.study import findings
 from pqswarm.study.findings import (

@@ -1,19 +1,216 @@
-"""Features that stay, features that are left out, and groups that are chosen together: what a bit of a search means."""
+"""Evaluators of evaluators: several partitions, splits or targets as one, a cache of errors, and groups of features."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.checks import is_integer
+from pqswarm._base.checks import check_integer, is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
+from pqswarm.evaluation.folds import CrossValidation
 
 if TYPE_CHECKING:
     from pqswarm.search import SearchResult
+
+
+class RepeatedEvaluator(Evaluator):
+    """The mean error over the folds of several partitions of the samples.
+
+    Parameters
+    ----------
+    parts : sequence of Evaluator
+        One per partition, on the same data.
+    splits : CrossValidation
+        The folds of all partitions, in the same order.
+    X : array_like of shape (n_samples, n_features), optional
+        The features of all samples, if each part is of the samples of one split, whose test set is its second fold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import RepeatedStratifiedKFold
+    >>> from pqswarm.evaluation import GaussianNBEvaluator, Splits
+    >>> X, y = load_wine(return_X_y=True)
+    >>> splits = Splits.from_cv(RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0), X, y)
+    >>> parts = [GaussianNBEvaluator(X, y, folds) for folds in splits.partitions()]
+    >>> RepeatedEvaluator(parts, splits).error_counts(np.ones((1, 13), dtype=bool)).shape
+    (1, 10)
+    """
+
+    takes_splits = True
+    folds: Any
+
+    def __init__(self, parts: Sequence[Evaluator], splits: CrossValidation, X: Any = None) -> None:
+        self._first = 0 if X is None else 1
+        if not parts or sum(part.folds.n_folds - self._first for part in parts) != splits.n_folds:
+            raise PqswarmError("parts must be one evaluator for each partition of the splits.")
+        data = parts[0].data if X is None else X
+        super().__init__(data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
+        self.parts = tuple(parts)
+        self.counts_errors = all(part.counts_errors for part in parts)
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss rather than one minus a score."""
+        return self.parts[0].is_loss
+
+    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
+        """Return the misclassified samples of each fold, or of some; see :class:`ClassificationEvaluator`."""
+        counts = []
+        start = 0
+        for part in self.parts:
+            if not isinstance(part, ClassificationEvaluator):
+                raise PqswarmError("error counts exist only for classifiers: use errors.")
+            first = self._first
+            n = part.folds.n_folds - self._first
+            if folds is None:
+                counts.append(part.error_counts(masks)[:, first:])
+            elif inside := range(max(folds.start - start, 0) + first, min(folds.stop - start, n) + first):
+                counts.append(part.error_counts(masks, inside))
+            start += n
+        return np.concatenate(counts, axis=1)
+
+    def errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over all folds of all partitions."""
+        if isinstance(self.parts[0], ClassificationEvaluator):
+            return np.asarray(self.folds.mean_rates(self.error_counts(masks)))
+        return np.array([np.mean(row) for row in self.fold_errors(masks)])
+
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold of each partition, shape (m, n_folds)."""
+        return np.concatenate([part.fold_errors(masks)[:, self._first :] for part in self.parts], axis=1)
+
+    def predictions(self, mask: ArrayLike) -> AnyArray:  # noqa: ARG002
+        """Raise an error: each sample is predicted once in each partition; use one of `parts`."""
+        raise PqswarmError("each sample is predicted once in each partition: use one of the evaluators in parts.")
+
+
+class TargetsEvaluator(Evaluator):
+    """The mean error over targets, a part for each, of a regressor that fits each alone, as in scikit-learn."""
+
+    def __init__(self, parts: Sequence[Evaluator]) -> None:
+        super().__init__(parts[0].data, parts[0].folds, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
+        self.parts = tuple(parts)
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss rather than one minus a score."""
+        return self.parts[0].is_loss
+
+    def errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over targets and folds."""
+        return np.asarray(self.fold_errors(masks).mean(axis=1))
+
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the mean error over the targets of each subset in each fold, shape (m, n_folds)."""
+        return np.asarray(np.mean([part.fold_errors(masks) for part in self.parts], axis=0))
+
+    def predictions(self, mask: ArrayLike) -> AnyArray:
+        """Return the predictions for each sample when its fold is tested, shape (n_samples, n_targets)."""
+        return np.column_stack([part.predictions(mask) for part in self.parts])
+
+
+_ENTRY = 170  # bytes per cached subset, plus one bit per feature
+
+
+class CachedEvaluator:
+    """An evaluator with a cache of errors: late in a search the same subsets recur.
+
+    A cached subset still counts as an evaluation. All else is that of the evaluator.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+        Evaluates the subsets that are not cached.
+    max_entries : int
+        Maximum number of cached subsets, at least 2. After half as many new ones, those not requested in the meantime
+        are dropped.
+    max_bytes : int
+        Maximum memory, estimated: with many features, fewer subsets are cached.
+
+    Attributes
+    ----------
+    n_evaluations, n_hits : int
+        Subsets requested by `errors`, and how many were cached.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = CachedEvaluator(GaussianNBEvaluator(X, y, Folds.stratified(y)))
+    >>> errors = evaluator.errors(np.ones((5, 13), dtype=bool))
+    >>> evaluator.n_evaluations, evaluator.n_hits
+    (5, 4)
+    """
+
+    def __init__(self, evaluator: Evaluator, max_entries: int = 1_000_000, max_bytes: int = 2**28) -> None:
+        max_entries = check_integer("max_entries", max_entries, 2)
+        max_bytes = check_integer("max_bytes", max_bytes, 1)
+        self.evaluator = evaluator
+        self.max_entries = max(2, min(max_entries, max_bytes // (_ENTRY + evaluator.n_features // 8)))
+        self.n_evaluations = 0
+        self.n_hits = 0
+        self._recent: dict[bytes, float] = {}  # at most half of the entries, as in
+        self._older: dict[bytes, float] = {}  # `_older`: not requested since `_recent` was started
+        self._lock = Lock()  # several runs may share the cache
+
+    def __len__(self) -> int:
+        return len(self._recent) + len(self._older)
+
+    def errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the error of each subset; see :meth:`Evaluator.errors`."""
+        checked = self.evaluator.checked_masks(masks)
+        packed = np.packbits(checked, axis=1)
+        keys: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+        with self._lock:
+            errors = self._recall(keys)
+        unknown = [row for row, error in enumerate(errors) if error is None]
+        new: dict[bytes, float] = {}
+        if unknown:
+            rows = {keys[row]: row for row in unknown}  # equal subsets are evaluated once
+            new = dict(zip(rows, self.evaluator.errors(checked[list(rows.values())]).tolist(), strict=True))
+            for row in unknown:
+                errors[row] = new[keys[row]]
+        with self._lock:
+            self.n_evaluations += len(keys)
+            self.n_hits += len(keys) - len(new)
+            self._keep(new)
+        return np.array(errors, dtype=np.float64)
+
+    def _recall(self, keys: list[bytes]) -> list[float | None]:
+        """The cached errors, which become recent, and None for other subsets."""
+        errors = list(map(self._recent.get, keys))
+        if self._older:
+            again = {
+                key: self._older[key]
+                for key, error in zip(keys, errors, strict=True)
+                if error is None and key in self._older
+            }
+            if again:
+                errors = [again.get(key) if error is None else error for key, error in zip(keys, errors, strict=True)]
+                self._keep(again)
+        return errors
+
+    def _keep(self, new: dict[bytes, float]) -> None:
+        """Add entries, and drop those older than half of the capacity."""
+        half = self.max_entries // 2
+        if len(self._recent) + len(new) > half:
+            self._older = self._recent
+            self._recent = {}
+        self._recent.update(new if len(new) <= half else list(new.items())[-half:])
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the evaluator has, which is not cached."""
+        if name == "evaluator":  # not set yet, while a copy is made
+            raise AttributeError(name)
+        return getattr(self.evaluator, name)
 
 
 @dataclass(frozen=True, eq=False)
