@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm._base.text import count_text
-from pqswarm._base.units import unit_text
+from pqswarm._base.text import count_text, unit_text
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import (
     FIGURES,

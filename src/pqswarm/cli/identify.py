@@ -280,7 +280,7 @@ class _Results:
 
 def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
-    from pqswarm._base.units import voltage_text
+    from pqswarm._base.text import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
 
     channels: dict[str, list[str]] = {}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm._base.files import read_regular
-from pqswarm._base.text import count_text
-from pqswarm._base.units import unit_text
+from pqswarm._base.text import count_text, unit_text
 from pqswarm.cli.options import (
     Jobs,
     Overwrite,

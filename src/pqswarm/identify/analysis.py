@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pqswarm._base.units import voltage_text
+from pqswarm._base.text import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import MEASURED, in_words
 from pqswarm.identify.rows import event_row

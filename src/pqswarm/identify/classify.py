@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule

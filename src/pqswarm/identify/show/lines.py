@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from pqswarm._base.text import disarm, file_text
-from pqswarm._base.units import voltage_text
+from pqswarm._base.text import disarm, file_text, voltage_text
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.rows import COLUMNS

@@ -18,8 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
 from pqswarm import __version__
-from pqswarm._base.text import count_text
-from pqswarm._base.units import frequency_text, unit_text, voltage_text
+from pqswarm._base.text import count_text, frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show import rows

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.text import count_text
+from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import DataRows, open_rows
 from pqswarm.recordings.files import COMPANIONS, FileBytes, find_partner

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm._base.files import write_atomically
-from pqswarm._base.text import count_text
+from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.recordings.files import EXPORT, FileBytes, refuse_other_formats
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader

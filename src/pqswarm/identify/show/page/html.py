@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from pqswarm import __version__
-from pqswarm._base.text import count_text
-from pqswarm._base.units import frequency_text, voltage_text
+from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.rows import COLUMNS
 from pqswarm.identify.show import rows
