@@ -21,7 +21,7 @@ from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.model_file import load_model
 from pqswarm.recordings import RecordingSource, Site
-from pqswarm.study.executors import WorkerPool, is_death, worker_pool
+from pqswarm.study.worker import WorkerPool, is_death, worker_pool
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive

@@ -9,7 +9,7 @@ import numpy as np
 from pqswarm._base.random import derived_seed
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.datasets.specs import EventSpec, check_spec_event_count, event_specs
+from pqswarm.datasets.make import EventSpec, check_spec_event_count, event_specs
 from pqswarm.events import EVENT_CLASSES, Preset
 from pqswarm.events.training import TRAINING_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample_for_features
