@@ -19,7 +19,7 @@ from pqswarm.identify.archive.queries import MAX_POINTS
 from pqswarm.identify.show.page.html import sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
 from pqswarm.identify.tolerance import rank_event
-from pqswarm.measure.incidents.record import Incident, IncidentStage
+from pqswarm.measure.incidents.stages import Incident, IncidentStage
 
 EVENT_TYPES = ("sag", "sag", "interruption", "swell", "transient", "flicker", "harmonics")
 

@@ -21,7 +21,7 @@ from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.batch import is_ours, scan
 from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
-from pqswarm.study.executors import InlineExecutor, WorkerPool
+from pqswarm.study.worker import InlineExecutor, WorkerPool
 
 
 def sag(volts=230.0, rate=6400, names="ABC"):

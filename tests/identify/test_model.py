@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
-from pqswarm.datasets.specs import event_specs
+from pqswarm.datasets.make import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.learners import EstimatorClassifier

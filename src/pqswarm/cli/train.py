@@ -20,7 +20,7 @@ from pqswarm.cli.options import (
     option,
     read_levels,
 )
-from pqswarm.cli.progress import progress_bars
+from pqswarm.cli.terminal import progress_bars
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from pqswarm.identify.archive.files import LEASE, SeenFile, look_at
 from pqswarm.identify.folder.batch import Failure, failure_of, find_candidate, identify_file
 from pqswarm.identify.model import Model, default_model, load_model
 from pqswarm.recordings import RecordingSource, Site, open_recordings
-from pqswarm.study.executors import WorkerPool, is_death, worker_pool
+from pqswarm.study.worker import WorkerPool, is_death, worker_pool
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive

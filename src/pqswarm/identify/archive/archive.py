@@ -40,7 +40,7 @@ from pqswarm.identify.archive.events import (
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.folder.batch import Failure, check_site
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.measure.incidents.record import CAUSES
+from pqswarm.measure.incidents.stages import CAUSES
 from pqswarm.recordings import Site
 
 KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")

@@ -16,7 +16,7 @@ from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
 from pqswarm.identify.rows import COLUMNS, event_row
 from pqswarm.identify.tolerance import curve_point, rank_event
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 
 EPOCH = datetime(1970, 1, 1)
 NOT_AN_EVENT = "not an event"

@@ -20,7 +20,7 @@ from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, 
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.identify.words import join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import Envelope, open_recordings
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.recordings.viewer import describe_header, describe_view, encode_status_channels
