@@ -22,8 +22,8 @@ from pqswarm.identify.words import join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import Envelope, open_recordings
+from pqswarm.recordings.envelope import describe_header, describe_view, encode_status_channels
 from pqswarm.recordings.recording import RecordingSource
-from pqswarm.recordings.viewer import describe_header, describe_view, encode_status_channels
 
 if TYPE_CHECKING:
     from pqswarm.measure import Event
