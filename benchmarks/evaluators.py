@@ -31,7 +31,7 @@ from pqswarm.evaluation import (
     KNNEvaluator,
     choose_evaluator,
 )
-from pqswarm.evaluation.exact.naive_bayes.discrete import DiscreteNBEvaluator
+from pqswarm.evaluation.exact.naive_bayes.evaluator import DiscreteNBEvaluator
 from pqswarm.evaluation.scaling import scale_by_extremes
 from pqswarm.evaluation.scores import ScoredEvaluator
 

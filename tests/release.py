@@ -106,10 +106,7 @@ def bill_of_materials(python, wheel, seconds):
         "specVersion": "1.6",
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, digest(wheel))}",
         "version": 1,
-        "metadata": {
-            "timestamp": datetime.fromtimestamp(int(seconds), UTC).isoformat(),
-            "component": own,
-        },
+        "metadata": {"timestamp": datetime.fromtimestamp(int(seconds), UTC).isoformat(), "component": own},
         "components": list(parts.values()),
     }
 

@@ -13,8 +13,10 @@ from pqswarm._base.array_file import read_npy
 from pqswarm._base.files import read_regular, write_atomically
 from pqswarm.datasets import load_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.events import load_preset
 from pqswarm.identify import load_model
 from pqswarm.statistics import read_results
+from pqswarm.study import load_plan
 
 
 def test_text_bytes_and_functions(tmp_path):
@@ -108,10 +110,10 @@ def test_what_is_no_file_is_neither_read_nor_written(tmp_path, kind):
     if kind == "pipe":
         os.mkfifo(path)
     elif kind == "device":
-        path.symlink_to("/dev/null")
+        path.symlink_to("/dev/zero")
     else:
         path.mkdir()
-    for read in (load_dataset, read_samples, load_model):
+    for read in (load_dataset, read_samples, load_model, load_plan, load_preset):
         with pytest.raises(PqswarmError, match=r"cannot read .*data\.npz: (it is not a regular file|Is a directory)"):
             read(path)
     with pytest.raises(PqswarmError, match=r"data.npz(: it is not a regular file| is a folder)"):

@@ -84,7 +84,7 @@ DECIDING = [
         for path in (ROOT / "src/pqswarm/search").glob("*.py")
         if path not in COMPILED and path.stem != "conformance"
     ),
-    *(ROOT / f"src/pqswarm/evaluation/exact/{name}.py" for name in ("knn/regression", "naive_bayes/kernel")),
+    *(ROOT / f"src/pqswarm/evaluation/exact/{name}.py" for name in ("knn/evaluator", "naive_bayes/kernel")),
 ]
 LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "power", "float_power"} | {
     *("sin", "cos", "tan", "tanh", "arctan", "hypot", "cbrt", "dot", "vdot", "matmul", "einsum", "inner", "tensordot"),

@@ -1,15 +1,12 @@
 """TOML files of the user: every mistake gets a short sentence."""
 
-import os
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pqswarm._base.toml import parse_toml, read_toml_text, to_toml
 from pqswarm.errors import PqswarmError, shorten
-from pqswarm.events import load_preset
-from pqswarm.study import load_plan, plan_text, read_plan
+from pqswarm.study import plan_text, read_plan
 
 HOSTILE = {
     "deep list": "runs = " + "[" * 5000 + "]" * 5000,
@@ -37,20 +34,6 @@ def test_long_wrong_values_are_shortened():
     assert "runs: must be an integer, not 'manymany" in str(caught.value)
     assert max(map(len, str(caught.value).splitlines())) < 150
     assert shorten(10**5000) == "a int"
-
-
-@pytest.mark.parametrize("load", [load_plan, load_preset])
-@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_pipes_and_devices_do_not_block(tmp_path, load, kind):
-    path = tmp_path / "plan.toml"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        path.mkdir()
-    with pytest.raises(PqswarmError, match=r"cannot read .*plan\.toml: (it is not a regular file|Is a directory)"):
-        load(path)
 
 
 def test_huge_files_are_not_read(tmp_path):

@@ -3,10 +3,8 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
-import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 import pqswarm
 from pqswarm.study import load_plan, plan_text, run_study
+from tests.release import build, release_time, run
 from tests.study.studies import FEW, contents, plan_toml
 
 pytest.importorskip("hatchling", reason="python -m pip install hatchling")
@@ -33,7 +32,7 @@ if __name__ == "__main__":
     assert not any(result.exit_code for result in results), [result.output for result in results]
     print(json.dumps([result.stdout for result in results]))
 """
-ROOT, PACKAGE = Path(__file__).parents[1], Path(pqswarm.__file__).parent
+PACKAGE = Path(pqswarm.__file__).parent
 DATA = (
     "py.typed",
     "app/web",
@@ -46,21 +45,6 @@ DATA = (
 )
 
 
-def run(*command, cwd, **environment):
-    done = subprocess.run(
-        [*map(str, command)], cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def build(kind, source, folder):
-    """Build a wheel or a source archive with the build backend itself, which needs no network."""
-    run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder, cwd=source)
-    (made,) = folder.iterdir()
-    return made
-
-
 def files_of_package():
     found = (path for path in PACKAGE.rglob("*") if path.is_file())
     return {path.relative_to(PACKAGE).as_posix() for path in found if "__pycache__" not in path.parts}
@@ -70,13 +54,11 @@ def files_of_package():
 def wheel(tmp_path_factory):
     """A wheel, built from the source archive as users without a clone build it."""
     folder = tmp_path_factory.mktemp("wheel")
-    archive = build("sdist", ROOT, folder / "sdist")
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder / "unpacked", filter="data")
+    wheel, _ = build(folder, release_time(), 0o022)
     (source,) = (folder / "unpacked").iterdir()
     for name in ("Makefile", "constraints.txt", "docs/start.md", "tests/test_wheel.py", "LICENSE"):
         assert (source / name).is_file(), name
-    return build("wheel", source, folder / "wheel")
+    return wheel
 
 
 def test_wheel_holds_the_package_and_nothing_else(wheel):

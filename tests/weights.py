@@ -11,14 +11,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "pqswarm"
 RECORD = Path(__file__).with_name("weights.toml")
-WEIGHTLESS = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
+WEIGHTLESS = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
 def is_text(node):

@@ -18,7 +18,7 @@ from pqswarm.evaluation import (
     KernelNBEvaluator,
     KNNEvaluator,
 )
-from pqswarm.evaluation.devices import (
+from pqswarm.evaluation.base import (
     DEVICES,
     MEMORY,
     CudaBackend,
@@ -209,7 +209,7 @@ class FakeCuda(CudaBackend):
 def test_batches_are_cut_and_reassembled(monkeypatch):
     runtime = types.SimpleNamespace(memGetInfo=lambda: (1 << 20, 16 * MEMORY))
     gpu = types.SimpleNamespace(asarray=np.asarray, cuda=types.SimpleNamespace(runtime=runtime))
-    monkeypatch.setattr("pqswarm.evaluation.devices.cupy", lambda: gpu)
+    monkeypatch.setattr("pqswarm.evaluation.base.cupy", lambda: gpu)
     X, y, folds = dataset("wine")
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)

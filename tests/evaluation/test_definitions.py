@@ -1,16 +1,21 @@
-"""Every exact evaluator against the plain definition beside it."""
+"""Every exact evaluator against its plain definition."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
-from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbors
-from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions
-from pqswarm.evaluation.exact.linear.lda import _lda_lost_freedom
-from pqswarm.evaluation.exact.naive_bayes.definition import gaussian_nb_labels, kernel_nb_labels
+from pqswarm.evaluation.exact.linear.evaluator import _lda_lost_freedom
 from tests.evaluation.data import dataset, random_masks
 from tests.reference.classifiers import predictions
+from tests.reference.definitions import (
+    gaussian_nb_labels,
+    kernel_nb_labels,
+    knn_labels,
+    knn_neighbors,
+    lda_labels,
+    linear_predictions,
+)
 
 
 @pytest.mark.parametrize(

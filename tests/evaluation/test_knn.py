@@ -13,11 +13,11 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator
-from pqswarm.evaluation.exact.knn.definition import knn_distances
 from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
+from tests.reference.definitions import knn_distances
 
 
 def scikit_learn(X, y, folds, mask, k, metric):

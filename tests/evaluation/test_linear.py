@@ -21,7 +21,7 @@ from pqswarm.evaluation import (
     find_classifier,
     find_regressor,
 )
-from pqswarm.evaluation.exact.linear import foldwise as module
+from pqswarm.evaluation.exact.linear import evaluator as module
 from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import random_masks
 

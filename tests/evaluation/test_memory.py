@@ -9,7 +9,9 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds, base
-from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
+from pqswarm.evaluation.base import check_memory
+from pqswarm.evaluation.exact.linear import evaluator as linear
+from pqswarm.evaluation.exact.linear.evaluator import LinearEvaluator
 
 NAMES = [*(name for name in CLASSIFIERS if CLASSIFIERS[name].fast_evaluator), *REGRESSORS]
 FEATURES = 30
@@ -73,9 +75,6 @@ def test_large_batches_are_cut(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["lda", "linear"])
 def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
-    from pqswarm.evaluation.exact.linear import foldwise
-    from pqswarm.evaluation.exact.linear import regression as linear_regression
-
     X, y = data(80)
     masks = np.random.default_rng(3).random((6, FEATURES)) < 0.4
     X[:, 1] = X[:, 0] + 1e-9 * X[:, 2]
@@ -83,48 +82,41 @@ def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
     evaluator = make(name, X, y, Folds.stratified(y, 4))
     whole = evaluator.fold_errors(masks)
     for limit in (8 * 8 * 4 * 10**2, 0):
-        monkeypatch.setattr(foldwise, "MAX_SOLVED_BYTES", limit)
-        monkeypatch.setattr(linear_regression, "MAX_SOLVED_BYTES", 0)
+        monkeypatch.setattr(linear, "MAX_SOLVED_BYTES", limit)
         assert np.allclose(evaluator.fold_errors(masks), whole, rtol=1e-9, atol=0)
 
 
 def test_discriminant_analysis_decides_samples_in_parts(monkeypatch):
-    from pqswarm.evaluation.exact.linear import lda
-
     X, y = data(150)
     X[:, 5] = X[:, 6]
     masks = np.random.default_rng(4).random((10, FEATURES)) < 0.5
     masks[:, 5:7] = True
     evaluator = make("lda", X, y, Folds.stratified(y, 5))
     whole = evaluator.error_counts(masks)
-    monkeypatch.setattr(lda, "_GATHERED", 1)
+    monkeypatch.setattr(linear, "_GATHERED", 1)
     assert (evaluator.error_counts(masks) == whole).all()
 
 
 def test_copies_for_each_fold_are_refused_with_their_size(monkeypatch):
-    from pqswarm.evaluation import memory as _memory
-
     X, y = data(100)
     folds = Folds.stratified(y, 4)
-    monkeypatch.setattr(_memory.check_memory, "__defaults__", (7 * X.nbytes,))
+    monkeypatch.setattr(check_memory, "__defaults__", (7 * X.nbytes,))
     with pytest.raises(PqswarmError, match=r"100 x 30 features, scaled for each of 4 folds, would take 0\.0 GB"):
         make("k-nn", X, y, folds, scaling="minmax")
     make("k-nn", X, y, folds)
 
 
 def test_products_of_wide_data_are_those_of_the_table(monkeypatch):
-    from pqswarm.evaluation.exact.linear import foldwise
-
     X, y = data(90)
     masks = np.random.default_rng(5).random((8, FEATURES)) < 0.4
     masks[:, 0] = True
     folds = Folds.stratified(y, 3)
     whole = make("lda", X, y, folds).error_counts(masks)
     with monkeypatch.context() as patch:
-        patch.setattr(foldwise, "_TABLE", 0)
+        patch.setattr(linear, "_TABLE", 0)
         assert (make("lda", X, y, folds).error_counts(masks) == whole).all()
     whole = LinearEvaluator(X, y, folds).errors(masks)
-    monkeypatch.setattr(foldwise, "_TABLE", 0)
+    monkeypatch.setattr(linear, "_TABLE", 0)
     assert np.allclose(LinearEvaluator(X, y, folds).errors(masks), whole, rtol=1e-10)
 
 

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator
 from pqswarm.evaluation.exact.naive_bayes import evaluator as naive_bayes
-from pqswarm.evaluation.exact.naive_bayes.count_kernels import plan_nb_table_sums
+from pqswarm.evaluation.exact.naive_bayes.kernels import plan_nb_table_sums
 from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 

@@ -24,8 +24,8 @@ from pqswarm.evaluation import (
     Splits,
     choose_evaluator,
 )
-from pqswarm.evaluation.repeated import TargetsEvaluator
 from pqswarm.evaluation.scores import ScoredEvaluator
+from pqswarm.evaluation.wrappers import TargetsEvaluator
 from tests.depth import some, thinned
 
 RATIOS = ("f1", "precision", "recall", "jaccard")

@@ -29,7 +29,7 @@ def main():
             from tests.fuzz.guided import GuidedCampaign as Campaign
     else:
         from tests.fuzz.harness import Campaign
-    from tests.fuzz.harness import Limits, try_again
+    from tests.fuzz.harness import Limits, minimize, try_again
     from tests.fuzz.targets import TARGETS
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -42,14 +42,12 @@ def main():
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
     parser.add_argument("--samples", type=Path, metavar="FOLDER", help="recordings to damage instead of small ones")
     parser.add_argument("--again", type=Path, nargs="+", metavar="FOLDER", help="repeat these cases")
-    parser.add_argument("--minimise", type=Path, metavar="FOLDER", help="minimise the files of a finding")
+    parser.add_argument("--minimize", type=Path, metavar="FOLDER", help="minimize the files of a finding")
     parser.add_argument("--guided", action="store_true", help="let new lines of code guide the mutations (atheris)")
     given = parser.parse_args()
     limits = Limits()
-    if given.minimise:
-        from tests.fuzz.minimise import minimise
-
-        sys.stdout.write(f"{minimise(given.minimise, limits)}\n")
+    if given.minimize:
+        sys.stdout.write(f"{minimize(given.minimize, limits)}\n")
         return 0
     if given.again:
         outcomes = [try_again(folder, limits) for folder in given.again]

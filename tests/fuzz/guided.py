@@ -14,7 +14,7 @@ import zlib
 from tests.fuzz import harness
 from tests.fuzz.generate import generate
 from tests.fuzz.layouts import MUTATORS
-from tests.fuzz.targets import TARGETS, examine
+from tests.fuzz.targets import TARGETS
 
 LONGEST = 200_000
 """Bytes of a case."""
@@ -71,18 +71,7 @@ class GuidedCampaign(harness.Campaign):
         case = unpack(data)
         if case is None or case[0] not in self.targets:
             return
-        target, files = case
-        folder = self.folder / str(self.worker)
-        harness.place_case(files, folder)
-        self.board.enter(self.worker, self.number, TARGETS.index(target))
-        harness.start_clock(self.limits)
-        began = time.process_time()
-        outcome = examine(target, folder, random.Random(zlib.crc32(data)), self.shares)
-        seconds = time.process_time() - began
-        harness.start_clock(harness.Limits(0, 0))
-        if outcome.word == "finding":
-            self.keep(target, files, self.number, outcome)
-        self.board.count(self.worker, target, outcome.word, seconds, self.number)
+        self._try_case(self.worker, self.number, *case, random.Random(zlib.crc32(data)))
         self.number += self.workers
         self.board.enter(self.worker, self.number, -1)
 

@@ -37,6 +37,9 @@ RECYCLED = 20_000
 KEPT = 3
 """Maximum number of saved findings of the same kind and place."""
 
+MAX_TRIALS = 2000
+"""Maximum number of trials to reduce a finding."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -212,26 +215,30 @@ class Campaign:
     def _work(self, worker, number):
         """Run a worker; return 0 when done, 3 to be forked again."""
         limit_process(self.limits)
-        folder = self.folder / str(worker)
         last = min(number + RECYCLED * self.workers, self.first + self.files)
         while number < last:
             if time.monotonic() > self.end:
                 return 0
             self.board.enter(worker, number, -1)
             start_clock(self.limits)
-            target, files, rng = make_case(self.seed, number, self.seeds, self.targets)
-            self.board.enter(worker, number, TARGETS.index(target))
-            place_case(files, folder)
-            began = time.process_time()
-            outcome = examine(target, folder, rng, self.shares)
-            seconds = time.process_time() - began
-            start_clock(Limits(0, 0))
-            if outcome.word == "finding":
-                self.keep(target, files, number, outcome)
-            self.board.count(worker, target, outcome.word, seconds, number)
+            self._try_case(worker, number, *make_case(self.seed, number, self.seeds, self.targets))
             number += self.workers
         self.board.enter(worker, number, -1)
         return 0 if number >= self.first + self.files else 3
+
+    def _try_case(self, worker, number, target, files, rng):
+        """Examine a case within its limits, count it and keep a finding."""
+        folder = self.folder / str(worker)
+        place_case(files, folder)
+        self.board.enter(worker, number, TARGETS.index(target))
+        start_clock(self.limits)
+        began = time.process_time()
+        outcome = examine(target, folder, rng, self.shares)
+        seconds = time.process_time() - began
+        start_clock(Limits(0, 0))
+        if outcome.word == "finding":
+            self.keep(target, files, number, outcome)
+        self.board.count(worker, target, outcome.word, seconds, number)
 
     def _after(self, worker, status):
         """The case at which a worker resumes; None if it is done."""
@@ -335,3 +342,32 @@ def find_target(folder):
 def past_findings():
     """Folders of past findings, all fixed."""
     return sorted(CORPUS.glob("found/*/*"))
+
+
+def minimize(folder, limits):
+    """Remove ever smaller pieces of the files of a finding that stays the same; return the folder of the small ones."""
+    folder = Path(folder)
+    about = json.loads((folder / "finding.json").read_text())
+    small = folder.with_name(f"{folder.name}-small")
+    files, trials = read_case(folder), 0
+
+    def is_same(changed):
+        nonlocal trials
+        trials += 1
+        write_case({**changed, "finding.json": json.dumps(about).encode()}, small)
+        outcome = try_again(small, limits)
+        return outcome.word == "finding" and outcome.place == about["place"]
+
+    about["place"] = try_again(folder, limits).place
+    for name in list(files):
+        size = len(files[name])
+        while size := size // 2:
+            at = 0
+            while at < len(files[name]) and trials < MAX_TRIALS:
+                shorter = {**files, name: files[name][:at] + files[name][at + size :]}
+                if is_same(shorter):
+                    files = shorter
+                else:
+                    at += size
+    write_case({**files, "finding.json": json.dumps(about, indent=1).encode()}, small)
+    return small

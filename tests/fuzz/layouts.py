@@ -22,18 +22,7 @@ from tests.reference import pqdif
 
 CLASSES = {pqdif.guid(name): name for name in pqdif.GUIDS}
 ELEMENT = 28  # bytes of an element of a PQDIF collection
-ODD_NAMES = [
-    "../x.cfg",
-    "/x.dat",
-    "C:\\x.csv",
-    "x.zip",
-    "a/x.cff",
-    "x.csv",
-    "xl/x.xml",
-    "\x1b[2J.csv",
-    "x.mat",
-    "<b>.csv",
-]
+PATHS = ["../x.cfg", "/x.dat", "C:\\x.csv", "x.zip", "a/x.cff", "x.csv", "xl/x.xml", "\x1b[2J.csv", "x.mat", "<b>.csv"]
 ODD_TYPES = ("<f4", "<f8", ">f8", "<i2", "<u8", "?", "<c16", "<U3", "|S4", "<M8[us]", "<f2")
 
 BOMBS = 0.002
@@ -215,7 +204,7 @@ def mutate_zip(files, rng):
     name = rng.choice(list(members))
     members[name] = mutate(members[name], rng, rng.choice((mutate_text, mutate_bytes)))
     if rng.random() < 0.3:
-        members[rng.choice(ODD_NAMES)] = members.pop(name)
+        members[rng.choice(PATHS)] = members.pop(name)
     if rng.random() < 0.1:
         members[rng.choice(("inner.zip", "inner.csv", "x.npz"))] = content
     if rng.random() < BOMBS:
@@ -349,18 +338,11 @@ def change_row(database, rng):
 MUTATORS = {
     "comtrade": mutate_comtrade,
     "pqdif": mutate_pqdif,
-    "csv": mutate_lines,
-    "npz": mutate_npz,
-    "sel": mutate_lines,
     "mat": mutate_mat,
     "zip": mutate_zip,
-    "site": mutate_lines,
-    "plan": mutate_lines,
-    "preset": mutate_lines,
-    "dataset": mutate_npz,
     "samples": mutate_samples,
-    "model": mutate_npz,
-    "archive": mutate_store,
-    "store": mutate_store,
+    **dict.fromkeys(("csv", "sel", "site", "plan", "preset"), mutate_lines),
+    **dict.fromkeys(("npz", "dataset", "model"), mutate_npz),
+    **dict.fromkeys(("archive", "store"), mutate_store),
 }
 """Mutators by target."""

@@ -1,7 +1,8 @@
 """Valid files of every kind, the starting point of all damage.
 
-Recordings, tables and texts are written here each time. What only the package can write, such as data sets, models and
-studies, lies in ``corpus/seeds``: ``python -m tests.fuzz.seeds`` writes it again, for a new version of these formats.
+Recordings and tables are written here each time. Texts of the user, and what only the package can write, such as data
+sets, models and studies, lie in ``corpus/seeds``: ``python -m tests.fuzz.seeds`` writes the latter again, for a new
+version of these formats.
 """
 
 import base64
@@ -15,73 +16,11 @@ from tests.identify import invented
 from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
-from pqswarm.measure.incidents.record import Incident, IncidentStage
+from pqswarm.measure.incidents.stages import Incident, IncidentStage
 from pqswarm.recordings.files import find_partner
 
 CORPUS = Path(__file__).with_name("corpus")
-SITE = """
-station = "North"
-nominal_voltage = { line_to_line = "20kV" }
-nominal_frequency = 50
-reference = "auto"
-unit = "V"
-
-[thresholds]
-sag = 0.9
-swell = 1.1
-
-[channels."U*"]
-ratio = 200.0
-
-[channels.Ua]
-name = "U1"
-phase = "A"
-unit = "V"
-system = "bus 1"
-nominal = "230 V"
-
-[channels.I0]
-ignore = true
-"""
-PRESET = """
-extends = "paper"
-common = { frequency = 60 }
-sag = { depth = { uniform = [0.1, 0.5] } }
-"""
 SAMPLES = "a,b,c,class\n" + "".join(f"{i % 7},{i * i % 5}.5,{i % 3}e-2,{'xyz'[i % 3]}\n" for i in range(12))
-PLAN = """
-title = "small"
-runs = 2
-max_evaluations = 20
-baseline = "2d-upso"
-
-[dataset]
-preset = "paper"
-events_per_class = 10
-snr = [inf, 30]
-
-[held_out]
-events_per_class = 10
-seeds = [1]
-
-[folds]
-number = 2
-
-[[classifiers]]
-name = "k-NN"
-kind = "k-nn"
-
-[[algorithms]]
-algorithm = "2d-upso"
-parameters = { swarm_size = 5 }
-
-[[algorithms]]
-algorithm = "bpso"
-parameters = { swarm_size = 5 }
-
-[[algorithms]]
-algorithm = "sffs"
-"""
 
 
 def make_seeds(samples=None):
@@ -103,9 +42,6 @@ def make_seeds(samples=None):
             {"case.zip": builders.zipped({"a/x.cfg": pairs[10][0], "a/x.dat": pairs[10][1], "README.txt": b"hello"})},
             {"case.zip": builders.zipped({"x.cev": vendor_files.cev(), "y.csv": builders.csv_seeds()[0].encode()})},
         ],
-        "site": [{"case.toml": SITE.encode()}],
-        "plan": [{"case.toml": PLAN.encode()}],
-        "preset": [{"case.toml": PRESET.encode()}],
         "samples": [{"case.csv": SAMPLES.encode()}],
         "archive": [{"archive.sqlite": archive_seed()}],
     }
@@ -183,10 +119,8 @@ def main():
         (folder / name).mkdir(parents=True, exist_ok=True)
         thing.save(folder / name / "case.npz")
     with tempfile.TemporaryDirectory() as name:
-        plan = Path(name, "plan.toml")
-        plan.write_text(PLAN)
-        run_study(load_plan(plan), Path(name, "study"))
-        store = Path(name, "study", "study.sqlite")
+        run_study(load_plan(folder / "plan/small/case.toml"), name)
+        store = Path(name, "study.sqlite")
         shrink(store)
         write_case({"study.sqlite": store.read_bytes()}, folder / "store/small")
 

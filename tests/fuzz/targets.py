@@ -15,8 +15,16 @@ import numpy as np
 from tests.fuzz.outputs import Finding, check_csv, check_html, check_json, check_svg, check_terminal, require
 
 import pqswarm
+from pqswarm._base.text import json_text
+from pqswarm.datasets import load_dataset, read_samples
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import RecordingError, open_recordings, read_all, rows
+from pqswarm.events import generate
+from pqswarm.events.preset_file import load_preset
+from pqswarm.identify import Archive, ArchiveQueries, EventFilter, identify, load_model, load_site
+from pqswarm.identify.archive.export import check_archive
+from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
+from pqswarm.recordings import Channel, Recording, RecordingError, Site, open_recordings, read_all, rows
+from pqswarm.study import Store, format_plan, load_plan, read_plan
 
 PACKAGE = f"{Path(pqswarm.__file__).parent}/"
 READERS = ("comtrade", "pqdif", "csv", "npz", "sel", "mat", "zip")
@@ -128,11 +136,7 @@ def try_recording(reader, folder, rng, shares):
 
 def analyze(source, draw, **known):
     """Analyse a recording and check every form of the analysis except the command's."""
-    from pqswarm._base.text import json_text
-    from pqswarm.identify import identify
     from pqswarm.identify.show.figures import plot_event
-    from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
-    from pqswarm.recordings import Site
 
     template = Site.template(source)
     check_terminal(template, "site file", 10**6)
@@ -176,9 +180,6 @@ def run_command(path, folder):
 
 
 def try_site(folder, rng, shares):
-    from pqswarm.identify import load_site
-    from pqswarm.recordings import Channel, Recording
-
     site = load_site(find_main(folder))
     yield
     t = np.arange(192) / 4800
@@ -190,17 +191,12 @@ def try_site(folder, rng, shares):
 
 
 def try_plan(folder, rng, shares):
-    from pqswarm.study import format_plan, load_plan, read_plan
-
     plan = load_plan(find_main(folder))
     yield
     require(read_plan(format_plan(plan), folder=folder) == plan, "a plan that is written and read is another one")
 
 
 def try_preset(folder, rng, shares):
-    from pqswarm.events import generate
-    from pqswarm.events.preset_file import load_preset
-
     preset = load_preset(find_main(folder))
     yield
     if rng.random() < shares.analyze:
@@ -208,8 +204,6 @@ def try_preset(folder, rng, shares):
 
 
 def try_dataset(folder, rng, shares):
-    from pqswarm.datasets import load_dataset
-
     events = load_dataset(find_main(folder))
     yield
     repr(events)
@@ -217,8 +211,6 @@ def try_dataset(folder, rng, shares):
 
 
 def try_samples(folder, rng, shares):
-    from pqswarm.datasets import read_samples
-
     samples = read_samples(find_main(folder))
     yield
     require(len(samples.digest) == 64, "no digest")
@@ -226,10 +218,6 @@ def try_samples(folder, rng, shares):
 
 
 def try_model(folder, rng, shares):
-    from pqswarm.events import generate
-    from pqswarm.identify import load_model
-    from pqswarm.recordings import Channel, Recording
-
     model = load_model(find_main(folder))
     yield
     check_terminal(repr(model), "model as text", 2000)
@@ -239,9 +227,6 @@ def try_model(folder, rng, shares):
 
 
 def try_archive(folder, rng, shares):
-    from pqswarm.identify import Archive, ArchiveQueries, EventFilter
-    from pqswarm.identify.archive.export import check_archive
-
     with Archive(folder, read_only=True) as archive:
         yield
         queries = ArchiveQueries(archive)
@@ -255,7 +240,6 @@ def try_archive(folder, rng, shares):
 
 def try_store(folder, rng, shares):
     from pqswarm.report import write_report
-    from pqswarm.study import Store
 
     with Store(folder) as store:
         store.finished()
@@ -270,14 +254,8 @@ def try_store(folder, rng, shares):
 
 
 OTHERS = {
-    "site": try_site,
-    "plan": try_plan,
-    "preset": try_preset,
-    "dataset": try_dataset,
-    "samples": try_samples,
-    "model": try_model,
-    "archive": try_archive,
-    "store": try_store,
+    function.__name__.removeprefix("try_"): function
+    for function in (try_site, try_plan, try_preset, try_dataset, try_samples, try_model, try_archive, try_store)
 }
 TARGETS = (*READERS, *OTHERS)
 

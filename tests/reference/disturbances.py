@@ -8,72 +8,38 @@ oscillations to 5 kHz, and impulses that are added to the voltage instead of sca
 `pqswarm.events`.
 """
 
-from typing import Any
-
 import numpy as np
 
-__all__ = ["CLASSES", "GROUP", "LABELS", "make", "make_sine"]
-
-LABELS: dict[str, frozenset[str]] = {
-    "normal": frozenset({"pure_sinusoid"}),
-    "sag": frozenset({"sag"}),
-    "swell": frozenset({"swell"}),
-    "interruption": frozenset({"interruption"}),
-    "oscillatory transient": frozenset({"oscillatory_transient"}),
-    "impulsive transient": frozenset({"oscillatory_transient", "impulsive_transient"}),
-    "harmonics": frozenset({"harmonics"}),
-    "flicker": frozenset({"flicker"}),
-    "notching": frozenset({"notching"}),
-    "sag with harmonics": frozenset({"sag_with_harmonics"}),
-    "swell with harmonics": frozenset({"swell_with_harmonics"}),
-    "flicker with harmonics": frozenset({"flicker_with_harmonics"}),
-}
+CLASSES = (
+    "normal",
+    "sag",
+    "swell",
+    "interruption",
+    "oscillatory transient",
+    "impulsive transient",
+    "harmonics",
+    "flicker",
+    "notching",
+    "sag with harmonics",
+    "swell with harmonics",
+    "flicker with harmonics",
+)
+LABELS = {name: frozenset({name.replace(" ", "_")}) for name in CLASSES}
+LABELS["normal"] = frozenset({"pure_sinusoid"})
+LABELS["impulsive transient"] |= {"oscillatory_transient"}
 """Labels of pqswarm that are right for each class here."""
 
-GROUP: dict[str, str] = {
-    "normal": "none",
-    "sag": "sag",
-    "swell": "swell",
-    "interruption": "interruption",
-    "oscillatory transient": "transient",
-    "impulsive transient": "transient",
-    "harmonics": "harmonics",
-    "flicker": "flicker",
-    "notching": "notching",
-    "sag with harmonics": "sag",
-    "swell with harmonics": "swell",
-    "flicker with harmonics": "harmonics",
-}
-"""Family of pqswarm (`pqswarm.events.EventClass`) that is right for each class here."""
-
-CLASSES = tuple(LABELS)
+GROUP = {name: "transient" if "transient" in name else name.partition(" with ")[0] for name in CLASSES}
+GROUP |= {"normal": "none", "flicker with harmonics": "harmonics"}
+"""Type of pqswarm (`pqswarm.events.EventClass`) that is right for each class here."""
 
 
-def make_sine(
-    rng: np.random.Generator,
-    *,
-    sampling_rate: float,
-    frequency: float = 50.0,
-    cycles: float = 10.0,
-    snr: float | None = None,
-    nominal: float = 230.0,
-) -> np.ndarray:
+def make_sine(rng, **settings):
     """Return an undisturbed voltage [V], its phase, frequency (0.5 %) and level (1 %) at random, with white noise."""
-    return make(
-        "normal", rng, sampling_rate=sampling_rate, frequency=frequency, cycles=cycles, snr=snr, nominal=nominal
-    )[0]
+    return make("normal", rng, **settings)[0]
 
 
-def make(
-    class_name: str,
-    rng: np.random.Generator,
-    *,
-    sampling_rate: float,
-    frequency: float = 50.0,
-    cycles: float = 10.0,
-    snr: float | None = None,
-    nominal: float = 230.0,
-) -> tuple[np.ndarray, dict[str, Any]]:
+def make(class_name, rng, *, sampling_rate, frequency=50.0, cycles=10.0, snr=None, nominal=230.0):
     """Return a voltage [V] of a class, and its true parameters [s, Hz, pu of the peak]; noise [dB] comes last."""
     actual = frequency * (1 + rng.uniform(-0.005, 0.005))
     level = rng.uniform(0.99, 1.01)
@@ -81,7 +47,7 @@ def make(
     t = np.arange(round(cycles * sampling_rate / frequency)) / sampling_rate
     length, period = cycles / frequency, 1 / actual
     carrier = np.sin(2 * np.pi * actual * t - phase)
-    truth: dict[str, Any] = {"class": class_name, "frequency": actual, "level": level, "phase": phase}
+    truth = {"class": class_name, "frequency": actual, "level": level, "phase": phase}
     kind, _, addition = class_name.partition(" with ")
     wave = carrier
     if addition == "harmonics" or kind == "harmonics":
@@ -113,7 +79,7 @@ def make(
     return np.sqrt(2) * nominal * level * wave, truth
 
 
-def _place(rng: np.random.Generator, length: float, period: float) -> tuple[float, float]:
+def _place(rng, length, period):
     """Begin and end of a sag or swell [s]: a cycle at least, within the capture or, in one of five, across its end."""
     if rng.random() < 0.2:
         visible = rng.uniform(1.5 * period, max(0.35 * length, 1.6 * period))
@@ -123,14 +89,7 @@ def _place(rng: np.random.Generator, length: float, period: float) -> tuple[floa
     return begin, begin + duration
 
 
-def _harmonics(
-    rng: np.random.Generator,
-    t: np.ndarray,
-    frequency: float,
-    sampling_rate: float,
-    distortion: tuple[float, float],
-    truth: dict[str, Any],
-) -> np.ndarray:
+def _harmonics(rng, t, frequency, sampling_rate, distortion, truth):
     """Orders 3, 5 and 7, in one of two also two or three odd ones to 25, which the sampling rate can show."""
     orders = [3, 5, 7]
     weights = [*rng.uniform(0.05, 0.15, 3)]
@@ -148,14 +107,7 @@ def _harmonics(
     )
 
 
-def _notches(
-    rng: np.random.Generator,
-    t: np.ndarray,
-    carrier: np.ndarray,
-    period: float,
-    sampling_rate: float,
-    truth: dict[str, Any],
-) -> np.ndarray:
+def _notches(rng, t, carrier, period, sampling_rate, truth):
     """Notches 0.1 to 0.4 deep, 0.01 to 0.05 of a cycle wide (two samples at least), 1, 2, 4 or 6 per cycle."""
     count = int(rng.choice([1, 2, 4, 6]))
     depth = rng.uniform(0.1, 0.4)
@@ -167,9 +119,7 @@ def _notches(
     return depth * np.sign(carrier) * (place < width)
 
 
-def _oscillation(
-    rng: np.random.Generator, t: np.ndarray, length: float, period: float, sampling_rate: float, truth: dict[str, Any]
-) -> np.ndarray:
+def _oscillation(rng, t, length, period, sampling_rate, truth):
     """A damped sine, 300 to 900 Hz and slow to decay as in the paper, or to 5 kHz and faster."""
     highest = min(5000.0, 0.4 * sampling_rate)
     if rng.random() < 0.5 or highest < 1000:
@@ -186,15 +136,7 @@ def _oscillation(
     return size * np.exp(-np.maximum(t - onset, 0.0) / decay) * np.sin(angle) * inside
 
 
-def _impulse(
-    rng: np.random.Generator,
-    t: np.ndarray,
-    frequency: float,
-    phase: float,
-    length: float,
-    period: float,
-    truth: dict[str, Any],
-) -> np.ndarray:
+def _impulse(rng, t, frequency, phase, length, period, truth):
     """An impulse of 1 ms that scales the voltage, as in the paper, or one that is added to it and decays."""
     size = rng.uniform(0.1, 1.0)
     while True:

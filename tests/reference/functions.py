@@ -25,19 +25,7 @@ def functions(coefficients, rounding=0.0):
     skewness = 0.0 if flat else math.fsum(d**3 for d in deviations) / ((n - 1) * sigma**3)
     kurtosis = 0.0 if flat else math.fsum(d**4 for d in deviations) / ((n - 1) * sigma**4)
     mean_deviation = math.fsum(abs(d) for d in deviations) / n
-    return [
-        min(c),
-        max(c),
-        median,
-        energy,
-        mean,
-        entropy,
-        skewness,
-        sigma,
-        mean_deviation,
-        variance,
-        kurtosis,
-    ]
+    return [min(c), max(c), median, energy, mean, entropy, skewness, sigma, mean_deviation, variance, kurtosis]
 
 
 def tolerances(coefficients):

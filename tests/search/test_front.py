@@ -1,4 +1,4 @@
-"""The front of error and size that every search keeps."""
+"""The best subset of every search, its history, and the front of error and size."""
 
 import numpy as np
 import pytest
@@ -21,28 +21,31 @@ def slow_front(masks, errors):
     return front
 
 
-@pytest.mark.parametrize("name", ["sffs", "ranking", "bpso"])
-@pytest.mark.parametrize("budget", [1, 12, 50, 1000])
-def test_the_front_is_that_of_all_evaluated_subsets(name, budget):
-    table = problem(TABLE)
-    run, asked = Run(ALGORITHMS[name](12), budget), []
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+@pytest.mark.parametrize(("budget", "size"), [(1, None), (12, None), (50, 4), (600, None), (600, 4)])
+def test_best_and_front_are_those_of_all_evaluated_subsets(name, budget, size):
+    def make_run():
+        return Run(ALGORITHMS[name](12, 0, {"size": size}), budget)
+
+    table, run, asked = problem(TABLE), make_run(), []
     while not run.done:
-        again = Run(ALGORITHMS[name](12), budget)  # as after an interruption
+        again = make_run()  # as after an interruption
         again.restore(run.state())
         run = again
         asked.append(run.ask())
-        run.tell(table.errors(asked[-1]))
+        run.tell(np.round(table.errors(asked[-1]), 2))  # rounded, for ties
     masks, result = np.concatenate(asked), run.result()
-    assert result.front_masks.tolist() == slow_front(masks, table.errors(masks))
-    np.testing.assert_array_equal(result.front_errors, table.errors(result.front_masks))
-    assert result.front_errors[-1] == result.error
-
-
-@pytest.mark.parametrize("name", ["sffs", "2d-upso"])
-def test_the_front_of_a_search_with_a_size_is_its_best(name):
-    result = minimize(name, problem(TABLE), 500, parameters={"size": 3})
-    assert result.front_masks.tolist() == [result.mask.tolist()]
-    assert result.front_errors.tolist() == [result.error]
+    fits = masks.sum(axis=1) == size if size else masks.any(axis=1)
+    errors = np.where(fits, np.round(table.errors(masks), 2), np.inf)
+    front = slow_front(masks[fits], errors[fits])
+    assert result.front_masks.tolist() == front
+    np.testing.assert_array_equal(result.front_errors, np.round(table.errors(result.front_masks), 2))
+    assert result.error == result.front_errors[-1] == errors.min()
+    best = front[-1] if run.search.prefers_small else masks[errors.argmin()].tolist()
+    assert result.mask.tolist() == best
+    np.testing.assert_array_equal(result.errors, np.minimum.accumulate(errors))
+    assert result.improvements[-1, 1:].tolist() == [result.error, result.size]
+    assert result.sizes[-1] == result.size == sum(best)
 
 
 def test_a_state_without_front_resumes_with_the_best():

@@ -7,7 +7,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import Search
-from pqswarm.search.visited import VisitedSubsets
+from pqswarm.search.distinct import VisitedSubsets
 
 rng = np.random.default_rng(5)
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_sco
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm._base.random import derived_seed
-from pqswarm.selector import EarlyStopping, filter_check
+from pqswarm.selector import EarlyStopping, selection
 from tests.selector.problems import WINE, quick
 
 RNG = np.random.default_rng(3)
@@ -22,14 +22,14 @@ OPTIONS = {"selection_rule": "filter-check", "max_evaluations": 300}
 
 @pytest.fixture(autouse=True)
 def few_evaluations_are_enough(monkeypatch):
-    monkeypatch.setattr(filter_check, "_FEWEST", 300)
+    monkeypatch.setattr(selection, "_FEWEST", 300)
 
 
 def nested_errors(X, y, seed=0):
     """The errors of the searches in five parts, and of the first features by F, by scikit-learn."""
     outer = StratifiedKFold(5, shuffle=True, random_state=derived_seed(seed, (2**31 + 3,)) % 2**32)
     searched, filtered = [], []
-    sizes = sorted({min(size, X.shape[1]) for size in filter_check._SIZES})
+    sizes = sorted({min(size, X.shape[1]) for size in selection._SIZES})
     for number, (train, test) in enumerate(outer.split(X, y)):
         inner = derived_seed(seed, (2**31 + 4, number))
         cv = StratifiedKFold(5, shuffle=True, random_state=inner % 2**32)

@@ -10,12 +10,13 @@ import sys
 import tempfile
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 
 from tests.study.studies import plan_toml
 from tests.torture.disks import Disks, make_cases
 from tests.torture.forks import ONE_THREAD, warm_up
-from tests.torture.kills import MODES, killing, study_seconds, undisturbed_study, undisturbed_watch
+from tests.torture.kills import MODES, kill, study_seconds, undisturbed_study, undisturbed_watch
 from tests.torture.outcomes import Tally
 from tests.torture.settings import SETTINGS, compare_settings
 
@@ -77,34 +78,28 @@ def make_jobs(options, folder, prepared):
     jobs = []
     if "settings" in options.parts:
         chosen = [*SETTINGS][: options.settings]
-        jobs.append(lambda tally: compare_settings(chosen, folder / "settings", prepared, tally, options.digests))
+        jobs.append(partial(compare_settings, chosen, folder / "settings", prepared, options.digests))
     if "disks" in options.parts:
         cases = make_cases(prepared)
-        jobs += [_disk_job(name, cases[name], folder, prepared, options) for name in cases]
+        jobs += [partial(fill_disk, name, cases[name], folder, prepared, options) for name in cases]
     if "kills" in options.parts:
         share = options.kills / sum(SHARES[mode] for mode in options.modes)
         for mode in options.modes:
             kills, together = round(share * SHARES[mode]), TOGETHER.get(mode, 5)
             for number in range(0, kills, together):
                 place, seed = folder / f"{mode} {number}", f"{options.seed} {mode} {number}"
-                jobs.append(_kill_job(mode, place, seed, prepared, min(together, kills - number)))
+                jobs.append(partial(kill, mode, place, seed, prepared, min(together, kills - number)))
     return jobs
 
 
-def _kill_job(mode, place, seed, prepared, kills):
-    return lambda tally: killing(mode, place, seed, tally, prepared).run(kills)
-
-
-def _disk_job(name, case, folder, prepared, options):
-    def run(tally):
-        disks = Disks(name, case, folder / f"disk {name}", tally, prepared["recordings"][:2])
-        writes = disks.measure()
-        points = range(1, writes + 1)
-        if 0 < options.points < writes:
-            points = sorted(random.Random(options.seed).sample(points, options.points))
-        disks.try_all(points)
-
-    return run
+def fill_disk(name, case, folder, prepared, options, tally):
+    """Fill the disk of a command at all of its writes, or at some."""
+    disks = Disks(name, case, folder / f"disk {name}", tally, prepared["recordings"][:2])
+    writes = disks.measure()
+    points = range(1, writes + 1)
+    if 0 < options.points < writes:
+        points = sorted(random.Random(options.seed).sample(points, options.points))
+    disks.try_all(points)
 
 
 def run_lanes(jobs, lanes, folder):

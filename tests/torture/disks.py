@@ -10,7 +10,7 @@ from pathlib import Path
 from pqswarm import identify
 from tests.torture.faults import Faults, limit_files
 from tests.torture.forks import fork_command
-from tests.torture.kills import LONG, count_writes, watch_arguments
+from tests.torture.kills import LONG, copy_recordings, count_writes, watch_arguments
 from tests.torture.outcomes import file_outcome, names, study_outcome, watch_outcome
 
 OLD = b"what was there before\n"
@@ -44,16 +44,7 @@ def make_cases(prepared):
     recordings = prepared["recordings"]
     two = [part for parts in recordings[:2] for part in parts if part.suffix == ".cfg"]
     report = ("report", ran, "--out")
-    identify = (
-        "identify",
-        *two,
-        "--html",
-        page,
-        "--csv",
-        table,
-        "--pdf",
-        Path("events.pdf"),
-    )
+    identify = ("identify", *two, "--html", page, "--csv", table, "--pdf", Path("events.pdf"))
     training = ("train", "--out", model, "--preset", "paper", "--no-search", "--events-per-class", 10, "--jobs", 1)
     data = ("dataset", "--out", Path("d.npz"), "--csv", Path("d.csv"), "--events-per-class", 1, "--snr", "inf,20")
     return {
@@ -69,11 +60,7 @@ def make_cases(prepared):
         "report md": Case((*report, Path("report.md"), "--format", "md"), ("report.md",)),
         "report latex": Case((*report, Path("tables.tex"), "--format", "latex"), ("tables.tex",)),
         "report csv": Case((*report, Path("tables"), "--format", "csv"), ("tables",), has_old=False),
-        "identify": Case(
-            (*identify, "--overwrite"),
-            ("events.html", "events.csv", "events.pdf"),
-            frozenset({1, 2}),
-        ),
+        "identify": Case((*identify, "--overwrite"), ("events.html", "events.csv", "events.pdf"), frozenset({1, 2})),
         "compare": Case(("compare", prepared["runs"], "--out", Path("c.txt"), "--overwrite"), ("c.txt",)),
         "watch": Case((), ("incoming",), frozenset({1, 2}), watch_outcome, has_old=False),
     }
@@ -95,9 +82,7 @@ class Disks:
                 (place / name).write_bytes(OLD)
         if self.name != "watch":
             return self.case.at(place)
-        (place / "incoming").mkdir()
-        for part in (part for parts in self.recordings for part in parts):
-            (place / "incoming" / part.name).write_bytes(part.read_bytes())
+        copy_recordings(self.recordings, place / "incoming")
         return [*watch_arguments(place), "--once"]
 
     def shorten(self):

@@ -18,17 +18,7 @@ _CALLBACKS = []  # callbacks of SQLite must not be garbage-collected
 
 
 class Faults:
-    """Counts writes below a folder, and makes them fail or kills the process from a certain write on.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder whose writes are counted.
-    at : int
-        Number of the write that is cut in half; 0 for none.
-    kill : bool
-        Whether the process is killed at that write; otherwise the disk stays full.
-    """
+    """Counts writes below a folder, and cuts the write `at` in half; then the disk stays full, or the process dies."""
 
     def __init__(self, folder, at=0, kill=False):
         self.folder, self.at, self.kill = str(Path(folder).resolve()), at, kill

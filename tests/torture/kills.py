@@ -6,13 +6,16 @@ import random
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
-from itertools import count
+from itertools import chain, count
+from pathlib import Path
 
-from tests.study.studies import workers_of
-from tests.torture.cluster import Cluster
+import psutil
+
+from tests.study.studies import survivors, workers_of
 from tests.torture.faults import Faults
 from tests.torture.forks import fork_command, true_command
 from tests.torture.outcomes import names, study_outcome, take_semaphores, watch_outcome
@@ -44,6 +47,68 @@ MODES = {
     "watch, command line": dict.fromkeys(("KILL main", "TERM main", "INT group"), 1),
 }
 
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+class Cluster:
+    """A Dask cluster: a scheduler in its own process, and two workers."""
+
+    def __init__(self, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        script = folder / "cluster.py"
+        script.write_text(CLUSTER)
+        self.process = subprocess.Popen(
+            [sys.executable, script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path.cwd()), *filter(None, sys.path)])},
+        )
+        self.address = self.process.stdout.readline().strip()
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def workers(self):
+        """The worker processes."""
+        try:
+            children = psutil.Process(self.process.pid).children()
+        except psutil.NoSuchProcess:
+            return []
+        return [one for one in children if "spawn_main" in " ".join(one.cmdline())]
+
+    def kill_scheduler(self):
+        """Kill the scheduler; its workers end with it."""
+        self.process.kill()
+        self._forget()
+
+    def close(self):
+        """Stop all processes."""
+        if self.is_alive():
+            self.process.stdin.close()
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self._forget()
+
+    def _forget(self):
+        self.process.wait()
+        self.process.stdout.close()
+        for process in survivors(self.process.pid, 30.0):
+            process.kill()
+
 
 def count_writes(folder, *arguments, before=lambda: None):
     """Run a command undisturbed; return its duration [s] and its number of writes below a folder."""
@@ -64,19 +129,7 @@ def count_writes(folder, *arguments, before=lambda: None):
 
 
 class Killing:
-    """Kills commands of one kind repeatedly.
-
-    Parameters
-    ----------
-    mode : str
-        One of `MODES`.
-    folder : Path
-        Working folder.
-    seed : int
-        Seed of the moments.
-    tally : Tally
-        Counts kills and faults.
-    """
+    """Kills commands of one of the `MODES` repeatedly, in a folder, at moments of a seed."""
 
     def __init__(self, mode, folder, seed, tally):
         self.mode, self.folder, self.tally = mode, folder, tally
@@ -156,9 +209,7 @@ class Killing:
             return self.check_end(command, kind, {0}, done=False)
         if kind == "KILL Dask scheduler":
             self.cluster.kill_scheduler()
-            done = command.wait(LONG) != 0
-            if not done:
-                self.tally.add("came through")
+            self.tally.add("came through", command.wait(LONG) == 0)
             return self.check_end(command, kind, {0, 2}, done=True)
         if kind == "KILL Dask worker":
             workers = self.cluster.workers()
@@ -231,14 +282,13 @@ class WatchKilling(Killing):
     def run_one(self, folder):
         """Watch a folder, kill the watcher a few times while recordings arrive, and let it finish."""
         incoming = folder / "incoming"
-        incoming.mkdir(parents=True)
+        copy_recordings([], incoming)
         coming = self.rng.sample(self.recordings, len(self.recordings))
         self.tally.add("watched folders")
         command_line = self.mode.endswith("command line")
         for resumed in range(min(self.left, self.rng.randint(3, 8))):
             while coming and self.rng.random() < 0.5:
-                for part in coming.pop():
-                    (incoming / part.name).write_bytes(part.read_bytes())
+                copy_recordings([coming.pop()], incoming)
             kind = self.draw_kind()
             command = self.start(*watch_arguments(folder), place=folder, kind=kind, writes=self.writes)
             self.tally.add("resumes", resumed > 0)
@@ -247,15 +297,20 @@ class WatchKilling(Killing):
                 kind, moment = "KILL main", 0.0
             codes = {"TERM main": {0, -15}, "INT main": {0, 130}, "INT group": {0, 130}}.get(kind)
             self.disturb(command, kind, moment, codes)
-        for parts in coming:
-            for part in parts:
-                (incoming / part.name).write_bytes(part.read_bytes())
+        copy_recordings(coming, incoming)
         command = fork_command(*watch_arguments(folder), "--once")
         code = command.wait(LONG)
         self.tally.check("wrong endings", code == 0, f"{self.mode}: {code}: {command.text()[-600:]}")
         self.tally.add("resumes")
         self.tally.check("processes left", not command.end(), f"{self.mode}, --once")
         self.compare(folder, watch_outcome(folder))
+
+
+def copy_recordings(recordings, folder):
+    """Copy the parts of recordings into a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in chain.from_iterable(recordings):
+        (folder / part.name).write_bytes(part.read_bytes())
 
 
 def watch_arguments(folder):
@@ -285,17 +340,17 @@ def study_seconds(modes, plan, folder):
 
 def undisturbed_watch(recordings, folder):
     """Seconds and writes of a watcher, its outcome and its files."""
-    (folder / "incoming").mkdir(parents=True)
-    for part in (part for parts in recordings for part in parts):
-        (folder / "incoming" / part.name).write_bytes(part.read_bytes())
+    copy_recordings(recordings, folder / "incoming")
     measured = count_writes(folder, *watch_arguments(folder), "--once")
     return measured, watch_outcome(folder), names(folder)
 
 
-def killing(mode, folder, seed, tally, prepared):
-    """The object that kills commands in a mode."""
+def kill(mode, folder, seed, prepared, kills, tally):
+    """Kill commands in a mode."""
     if mode.startswith("watch"):
-        return WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
-    plan = "plan" if mode == "one process" else "light"
-    seconds = prepared["seconds"].get(mode, prepared[plan][0][0])
-    return StudyKilling(mode, folder, seed, tally, prepared[f"{plan}.toml"], prepared[plan], seconds)
+        killing = WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
+    else:
+        plan = "plan" if mode == "one process" else "light"
+        seconds = prepared["seconds"].get(mode, prepared[plan][0][0])
+        killing = StudyKilling(mode, folder, seed, tally, prepared[f"{plan}.toml"], prepared[plan], seconds)
+    killing.run(kills)

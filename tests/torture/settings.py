@@ -47,7 +47,7 @@ def export(folder, plan, jobs, recordings):
     (study / "dataset.npz").rename(out / "dataset.npz")
 
 
-def compare_settings(chosen, folder, prepared, tally, digests=None):
+def compare_settings(chosen, folder, prepared, digests, tally):
     """Export with several settings and compare, also with the digests of another machine if given."""
     plain = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
     plain["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [plain.get("PYTHONPATH")])])

@@ -1,20 +1,14 @@
 """Exact evaluators of the cross-validated error of feature subsets, classifiers by name, and filters."""
 
 from pqswarm._base.parameters import Parameters, parameter
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
-from pqswarm.evaluation.cached import CachedEvaluator
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, ExactEvaluator, RegressionEvaluator
 from pqswarm.evaluation.choose import EvaluatorChoice, choose_evaluator
-from pqswarm.evaluation.devices import ExactEvaluator
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator, KNNRegressionEvaluator
-from pqswarm.evaluation.exact.linear.lda import LDAEvaluator
-from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
-from pqswarm.evaluation.exact.naive_bayes.discrete import DiscreteNBEvaluator
-from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
-from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator
+from pqswarm.evaluation.exact.linear.evaluator import LDAEvaluator, LinearEvaluator
+from pqswarm.evaluation.exact.naive_bayes.evaluator import DiscreteNBEvaluator, GaussianNBEvaluator, KernelNBEvaluator
 from pqswarm.evaluation.filters import FILTERS, Filter, Prefiltered, prefilter
 from pqswarm.evaluation.folds import Folds, Splits
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.grouping import FeatureGroups, GroupedEvaluator
 from pqswarm.evaluation.learners import (
     CLASSIFIERS,
     REGRESSORS,
@@ -24,8 +18,7 @@ from pqswarm.evaluation.learners import (
     find_classifier,
     find_regressor,
 )
-from pqswarm.evaluation.regression import RegressionEvaluator
-from pqswarm.evaluation.repeated import RepeatedEvaluator
+from pqswarm.evaluation.wrappers import CachedEvaluator, FeatureGroups, GroupedEvaluator, RepeatedEvaluator
 
 __all__ = [
     "CLASSIFIERS",

@@ -1,11 +1,16 @@
-"""The common part of all evaluators: checked data and masks, scaling, threads."""
+"""The common part of all evaluators: checked data and masks, scaling, threads, memory, and devices.
 
+Exact evaluators compute on the CPU, or on an NVIDIA GPU through CuPy; nothing falls back to the CPU silently.
+"""
+
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from importlib.resources import files
 from itertools import pairwise
-from typing import Any, ClassVar, TypedDict, Unpack, cast
+from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +18,18 @@ from numpy.typing import ArrayLike
 from pqswarm._base.checks import check_name
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, how_to_install
 from pqswarm.evaluation.folds import CrossValidation, Folds
-from pqswarm.evaluation.memory import MAX_BATCH_BYTES, check_memory
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_for_fold
 
+MAX_TABLE_BYTES = 4 * 2**30
+"""Bytes that an evaluator keeps beyond the features, such as copies scaled in each fold."""
+
+MAX_BATCH_BYTES = 2**27
+"""Bytes of the predictions of a batch of subsets; larger batches are cut."""
+
+MAX_SOLVED_BYTES = 2**30
+"""Bytes of the systems of equations of a subset that a thread solves together."""
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
 
 
@@ -287,7 +299,7 @@ class ClassificationEvaluator(Evaluator):
 
     def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of all folds, or of some, for predicted positions in `classes`, (m, n)."""
-        from pqswarm.evaluation.count_kernels import count_errors
+        from pqswarm.evaluation._kernels import count_errors
 
         folds = range(self.folds.n_folds) if folds is None else folds
         counts = np.empty((len(predicted), len(folds)), dtype=np.int64)
@@ -369,3 +381,274 @@ def check_evaluator_labels(y: ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     if classes.size < 2:
         raise PqswarmError(f"y must hold at least two classes, but all labels are {classes.tolist()[0]!r}.")
     return classes, coded.astype(np.int64)
+
+
+def check_target(y: ArrayLike, n: int) -> FloatArray:
+    """Return the checked targets of a regression as floats, shape (n,), or (n, n_targets) of several."""
+    target = np.asarray(y)
+    fits = target.shape[:1] == (n,) and target.ndim in (1, 2) and target.dtype.kind in "iufb"
+    if not fits or not np.isfinite(target.astype(np.float64)).all():
+        raise PqswarmError(f"y must hold one finite number for each of the {n} samples of X, or one for each target.")
+    return target.astype(np.float64)
+
+
+def check_memory(what: str, needed: int, remedy: str, limit: int = MAX_TABLE_BYTES) -> None:
+    """Raise an error if something would need more bytes than a limit; `what` starts the sentence, `remedy` ends it.
+
+    >>> check_memory("the table", 5_600_000_000, "use fewer samples")
+    Traceback (most recent call last):
+    pqswarm.errors.PqswarmError: the table would take 5.6 GB, more than the 4.3 GB that are allowed: use fewer samples.
+    """
+    if needed > limit:
+        raise PqswarmError(
+            f"{what} would take {needed / 1e9:.1f} GB, more than the {limit / 1e9:.1f} GB that are allowed: {remedy}."
+        )
+
+
+DEVICES: tuple[str, ...] = ("cpu", "cuda")
+"""Where evaluators can compute."""
+
+MEMORY = 1 << 32
+"""Maximum bytes of GPU memory per batch, beyond the data; larger batches are cut."""
+
+
+def check_device(device: object) -> None:
+    """Raise an error that says what is missing if a device cannot be used."""
+    if device == "gpu":
+        raise PqswarmError("unknown device 'gpu': did you mean 'cuda'? Known: cpu, cuda.")
+    check_name("device", device, DEVICES)
+    if device == "cuda":
+        cupy()
+
+
+def cupy() -> Any:
+    """Return CuPy, or raise an error that says what to install."""
+    try:
+        import cupy as module
+    except ImportError:
+        raise PqswarmError(
+            f"device 'cuda' needs CuPy: {how_to_install('gpu')} (or the cupy package of your CUDA version), or use "
+            f"device 'cpu'."
+        ) from None
+    try:
+        count = module.cuda.runtime.getDeviceCount()
+    except module.cuda.runtime.CUDARuntimeError as error:
+        raise PqswarmError(f"device 'cuda' needs an NVIDIA GPU and its driver ({error}): use device 'cpu'.") from None
+    if not count:
+        raise PqswarmError("device 'cuda' needs an NVIDIA GPU, and none was found: use device 'cpu'.")
+    if os.environ.get("CUPY_TF32", "0") != "0":
+        raise PqswarmError("CUPY_TF32 makes matrix products too coarse for exact counts: unset it.")
+    return module
+
+
+def batch_memory(cp: Any) -> int:
+    """Return the bytes per batch: a sixteenth of the GPU's memory, which several threads share."""
+    return min(MEMORY, int(cp.cuda.runtime.memGetInfo()[1]) // 16)
+
+
+def cut_cuda_batch(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
+    """Cut a batch, ordered by size, into few, even pieces that fit into the memory, and return the rows of each."""
+    count = len(masks)
+    at_once = max(1, memory // max(1, bytes_each))
+    order = np.argsort(masks.sum(axis=1), kind="stable")
+    number = -(-count // at_once)
+    edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
+    return [order[start:stop] for start, stop in pairwise(edges)]
+
+
+def cuda_source(package: str, *names: str) -> str:
+    """Return the concatenated text of CUDA sources of a package."""
+    return "".join((files(package) / name).read_text(encoding="utf-8") for name in names)
+
+
+class CudaMaskPacker:
+    """Lists the selected features of masks on the GPU."""
+
+    def __init__(self) -> None:
+        self._cp = cupy()
+        self._kernel = self._cp.RawModule(
+            code=cuda_source(__package__, "masks.cu"), options=("--std=c++14",)
+        ).get_function("pack_masks")
+
+    def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
+        """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
+        cp = self._cp
+        (m, n_features) = masks.shape
+        widest = max(1, int(masks.sum(axis=1).max(initial=0)))
+        selected = cp.zeros((m, widest), dtype=cp.int32)
+        sizes = cp.empty(m, dtype=cp.int32)
+        numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
+        self._kernel((-(-m // 4),), (128,), (cp.asarray(masks), *numbers, selected, sizes))
+        return selected, sizes, widest
+
+
+_Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
+
+
+class CudaBackend(ABC, Generic[_Evaluator]):
+    """The part of an evaluator on an NVIDIA GPU; batches are cut into pieces that fit into its memory."""
+
+    def __init__(self, evaluator: _Evaluator) -> None:
+        self.evaluator = evaluator
+        self._cp = cp = cupy()
+        self._memory = batch_memory(cp)
+        self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
+        self._labels = cp.asarray(evaluator.labels.astype(np.int32))
+
+    @abstractmethod
+    def _bytes_each(self, masks: BoolArray) -> int:
+        """GPU memory per subset of the batch, in bytes."""
+
+    @abstractmethod
+    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
+        """Labels if `predicted`, else counts, of a batch that fits into the memory."""
+
+    def run(self, masks: BoolArray, folds: range, *, predicted: bool) -> IntArray:
+        """Return the labels of every sample for each mask, or the misclassified ones of consecutive folds."""
+        results = np.empty((len(masks), len(self.evaluator.data) if predicted else len(folds)), dtype=np.int64)
+        for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
+            results[rows] = self._compute(masks[rows], predicted, folds)
+        return results
+
+
+class ExactOptions(EvaluatorOptions, total=False):
+    """Keyword arguments common to exact evaluators with a choice of device; see :class:`ExactEvaluator`."""
+
+    device: str
+
+
+class ExactEvaluator(ClassificationEvaluator):
+    """A fast evaluator with exactly the error counts of fitting as usual, on every device.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs
+        See :class:`ClassificationEvaluator`.
+    device : {"cpu", "cuda"}
+        Compute on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.
+    """
+
+    _gpu: CudaBackend[Any] | None = None
+
+    def __init__(
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, *, device: str = "cpu", **options: Unpack[EvaluatorOptions]
+    ) -> None:
+        check_device(device)
+        if device != "cpu" and not isinstance(folds, Folds):
+            raise PqswarmError(
+                f"device {device!r} needs Folds, a partition of the samples: use 'cpu' for other splits."
+            )
+        super().__init__(X, y, folds, **options)
+        self.device = device
+
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
+        tested = range(self.folds.n_folds) if folds is None else folds
+        if self._gpu is not None:
+            return self._gpu.run(masks, tested, predicted=True)
+        return self._predict_on_cpu(masks, tested)
+
+    def _counts(self, masks: BoolArray, folds: range) -> IntArray:
+        if self._gpu is not None:
+            return self._gpu.run(masks, folds, predicted=False)
+        return self._count_on_cpu(masks, folds)
+
+    @abstractmethod
+    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
+        """The labels of every sample, as positions in `classes`; only those of the consecutive `folds` matter."""
+
+    def _count_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
+        return self.count_errors(self._predict_on_cpu(masks, folds), folds)
+
+
+SCORINGS: tuple[str, ...] = ("r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error")
+"""scikit-learn's names of the supported scores."""
+
+
+class RegressionOptions(EvaluatorOptions, total=False):
+    """Keyword arguments common to the evaluators of regressors; see :class:`RegressionEvaluator`."""
+
+    scoring: str | None
+    sample_weight: FloatArray | None
+
+
+class RegressionEvaluator(Evaluator):
+    """The cross-validated error of a regressor. A new evaluator only needs `_predict`.
+
+    The error is that of :class:`GenericEvaluator`: 1 - R2, or the mean loss.
+
+    Parameters
+    ----------
+    X, folds, scaling, n_jobs
+        See :class:`Evaluator`.
+    y : array_like of shape (n_samples,)
+        Targets.
+    scoring : str or None
+        One of :data:`SCORINGS`; None is R2.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples in fitting, if the regressor accepts them, and scoring.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n_samples,)
+        The targets as floats.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: CrossValidation,
+        scoring: str | None = None,
+        *,
+        sample_weight: FloatArray | None = None,
+        **options: Unpack[EvaluatorOptions],
+    ) -> None:
+        super().__init__(X, folds, **options)
+        self.target = check_target(y, len(self.data))
+        self.scoring = SCORINGS[0] if scoring is None else scoring
+        check_name("scoring", self.scoring, SCORINGS)
+        if self.scoring == "r2" and folds.sizes.min() < 2:
+            raise PqswarmError("scoring 'r2' needs two samples in each fold: use fewer folds, or another scoring.")
+        self._by_fold = np.argsort(folds.row_folds, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)[:-1]])
+        self.sample_weight = sample_weight
+        weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
+        self._tested, self._weights = (each[folds.row_samples][self._by_fold] for each in (self.target, weights))
+        self._whole = np.add.reduceat(self._weights, self._starts)
+        means = np.add.reduceat(self._weights * self._tested, self._starts) / self._whole
+        self._total = np.add.reduceat(
+            self._weights * np.square(self._tested - np.repeat(means, folds.sizes)), self._starts
+        )
+
+    @abstractmethod
+    def _predict(self, masks: BoolArray) -> FloatArray:
+        """Predictions for each non-empty mask and tested sample: shape (m, n)."""
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss rather than one minus a score."""
+        return self.scoring != "r2"
+
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
+        return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
+
+    def errors(self, masks: ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over the folds, infinite for an empty one."""
+        return np.asarray(self.fold_errors(masks).mean(axis=1))
+
+    def predictions(self, mask: ArrayLike) -> FloatArray:
+        """Return the prediction for each sample when its fold is tested."""
+        return self._by_sample(self._predict(self.checked_mask(mask)[np.newaxis])[0])
+
+    def _fold_errors(self, masks: BoolArray) -> FloatArray:
+        missed = self._predict(masks)[:, self._by_fold] - self._tested
+        if self.scoring == "neg_mean_absolute_error":
+            return np.asarray(np.add.reduceat(self._weights * np.abs(missed), self._starts, axis=1) / self._whole)
+        squares = np.add.reduceat(self._weights * np.square(missed), self._starts, axis=1)
+        if self.scoring == "r2":
+            # If all targets of a fold are equal, scikit-learn's R2 is 1 for a perfect prediction, else 0.
+            ratios = np.divide(squares, self._total, out=np.ones_like(squares), where=self._total > 0)
+            return np.where((self._total == 0) & (squares == 0), 0.0, ratios)
+        squares /= self._whole
+        return np.asarray(np.sqrt(squares) if self.scoring == "neg_root_mean_squared_error" else squares)

@@ -12,21 +12,21 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
+from pqswarm.evaluation.base import MAX_TABLE_BYTES, Evaluator, check_evaluator_labels, check_features, check_target
 from pqswarm.evaluation.estimators import (
+    as_numbers,
     check_estimator_classes,
     check_estimator_kind,
     check_estimator_weights,
+    is_table,
     pipeline_steps,
 )
 from pqswarm.evaluation.folds import CrossValidation, Folds
-from pqswarm.evaluation.generic import GenericEvaluator, check_target
+from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.learners import find_classifier, find_regressor
-from pqswarm.evaluation.memory import MAX_TABLE_BYTES
-from pqswarm.evaluation.repeated import RepeatedEvaluator, TargetsEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
 from pqswarm.evaluation.scores import ScoredEvaluator, explain_slow_score
-from pqswarm.evaluation.tables import as_numbers, is_table
+from pqswarm.evaluation.wrappers import RepeatedEvaluator, TargetsEvaluator
 
 _FEW = 16  # samples, at least as many as neighbours
 _SLOW = 0.5  # seconds; above, one subset is timed

@@ -22,7 +22,7 @@ from pqswarm._base.conformance import (
     require_parameter_class,
 )
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
-from pqswarm.evaluation.devices import DEVICES
+from pqswarm.evaluation.base import DEVICES
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.learners import Classifier
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_by_extremes

@@ -85,7 +85,7 @@ def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
 @_of_varying
 def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     """ReliefF with ten neighbours of each class: how much more a feature differs between classes than within."""
-    from pqswarm.evaluation.filter_kernels import add_relief
+    from pqswarm.evaluation._kernels import add_relief
 
     labels = _labels(y)
     low = X.min(axis=0)
@@ -154,7 +154,7 @@ class _BinnedFeatures:
 
     def information(self, other: IntArray) -> FloatArray:
         """Mutual information [nat] of each feature and `other`."""
-        from pqswarm.evaluation.filter_kernels import count_information
+        from pqswarm.evaluation._kernels import count_information
 
         information = np.empty(len(self.values))
         count_information(self.values, self.n_bins, other, int(other.max()) + 1, self._table, information)

@@ -8,18 +8,21 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError, check_features
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError, check_features, check_target
 from pqswarm.evaluation.estimators import (
+    as_numbers,
     check_estimator_classes,
     check_estimator_kind,
     check_estimator_weights,
     check_missing_for_estimator,
     check_weighted_scorer,
+    is_table,
+    take_params,
+    take_table,
     weights_key,
 )
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.scaling import Scaling
-from pqswarm.evaluation.tables import as_numbers, is_table, take_params, take_table
 
 
 class GenericEvaluator(ClassificationEvaluator):
@@ -264,12 +267,3 @@ class GenericEvaluator(ClassificationEvaluator):
 
         self.in_threads(work, range(len(masks)))
         return predicted
-
-
-def check_target(y: ArrayLike, n: int) -> FloatArray:
-    """Return the checked targets of a regression as floats, shape (n,), or (n, n_targets) of several."""
-    target = np.asarray(y)
-    fits = target.shape[:1] == (n,) and target.ndim in (1, 2) and target.dtype.kind in "iufb"
-    if not fits or not np.isfinite(target.astype(np.float64)).all():
-        raise PqswarmError(f"y must hold one finite number for each of the {n} samples of X, or one for each target.")
-    return target.astype(np.float64)

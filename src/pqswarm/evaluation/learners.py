@@ -21,8 +21,15 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation.base import ClassificationEvaluator, first_line
-from pqswarm.evaluation.devices import DEVICES, check_device
+from pqswarm.evaluation.base import (
+    DEVICES,
+    SCORINGS,
+    ClassificationEvaluator,
+    RegressionEvaluator,
+    RegressionOptions,
+    check_device,
+    first_line,
+)
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -31,19 +38,25 @@ from pqswarm.evaluation.exact.knn.evaluator import (
     KNNRegressionEvaluator,
     KNNRegressionHyperparameters,
 )
-from pqswarm.evaluation.exact.linear.lda import LDAEvaluator, LDAHyperparameters
-from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
-from pqswarm.evaluation.exact.naive_bayes.discrete import (
+from pqswarm.evaluation.exact.linear.evaluator import (
+    LDAEvaluator,
+    LDAHyperparameters,
+    LinearEvaluator,
+    LinearHyperparameters,
+    RidgeHyperparameters,
+)
+from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     DISCRETE_MODELS,
     DiscreteNBEvaluator,
     DiscreteNBHyperparameters,
+    GaussianNBEvaluator,
+    GaussianNBHyperparameters,
+    KernelNBEvaluator,
+    KernelNBHyperparameters,
     make_discrete_estimator,
 )
-from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator, KernelNBHyperparameters
-from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBHyperparameters
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.regression import SCORINGS, RegressionEvaluator, RegressionOptions
 from pqswarm.evaluation.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -456,7 +469,7 @@ class KNNClassifier(_NearestNeighbors, Classifier):
     name = "k-nn"
     title = "k-NN"
     path = "sklearn.neighbors.KNeighborsClassifier"
-    Hyperparameters: ClassVar[type[Parameters]] = KNNHyperparameters
+    Hyperparameters = KNNHyperparameters
     devices = ("cpu", "cuda")
     # The evaluator does not support the cosine distance, which is listed for comparison.
     grid: ClassVar[Any] = {"metric": (*METRICS, "cosine"), "n_neighbors": tuple(range(1, 16))}
@@ -501,7 +514,7 @@ class KernelNBClassifier(Classifier):
 
     name = "kernel-nb"
     title = "Kernel NB"
-    Hyperparameters: ClassVar[type[Parameters]] = KernelNBHyperparameters
+    Hyperparameters = KernelNBHyperparameters
     devices = ("cpu", "cuda")
     grid: ClassVar[Any] = {
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
@@ -557,7 +570,7 @@ class GaussianNBClassifier(ScikitLearner, Classifier):
     name = "gaussian-nb"
     title = "Gaussian NB"
     path = "sklearn.naive_bayes.GaussianNB"
-    Hyperparameters: ClassVar[type[Parameters]] = GaussianNBHyperparameters
+    Hyperparameters = GaussianNBHyperparameters
     devices = ("cpu", "cuda")
     hyperparameters: GaussianNBHyperparameters
     fast_evaluator = GaussianNBEvaluator
@@ -580,7 +593,7 @@ class LDAClassifier(ScikitLearner, Classifier):
     name = "lda"
     title = "LDA"
     path = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
-    Hyperparameters: ClassVar[type[Parameters]] = LDAHyperparameters
+    Hyperparameters = LDAHyperparameters
     hyperparameters: LDAHyperparameters
     fast_evaluator = LDAEvaluator
 
@@ -614,7 +627,7 @@ class DiscreteNBClassifier(Classifier):
 
     name = "discrete-nb"
     title = "Discrete NB"
-    Hyperparameters: ClassVar[type[Parameters]] = DiscreteNBHyperparameters
+    Hyperparameters = DiscreteNBHyperparameters
     takes_sparse = True
     hyperparameters: DiscreteNBHyperparameters
     fast_evaluator = DiscreteNBEvaluator
@@ -664,7 +677,7 @@ class EstimatorClassifier(Classifier):
 
     name = "estimator"
     title = "Estimator"
-    Hyperparameters: ClassVar[type[Parameters]] = EstimatorHyperparameters
+    Hyperparameters = EstimatorHyperparameters
     hyperparameters: EstimatorHyperparameters
 
     def __post_init__(self) -> None:
@@ -739,7 +752,7 @@ class KNNRegressor(_NearestNeighbors, Regressor):
     name = "k-nn-regression"
     title = "k-NN regression"
     path = "sklearn.neighbors.KNeighborsRegressor"
-    Hyperparameters: ClassVar[type[Parameters]] = KNNRegressionHyperparameters
+    Hyperparameters = KNNRegressionHyperparameters
     hyperparameters: KNNRegressionHyperparameters
     fast_evaluator = KNNRegressionEvaluator
 
@@ -756,7 +769,7 @@ class OrdinaryRegressor(ScikitLearner, Regressor):
     name = "linear"
     title = "Linear regression"
     path = "sklearn.linear_model.LinearRegression"
-    Hyperparameters: ClassVar[type[Parameters]] = LinearHyperparameters
+    Hyperparameters = LinearHyperparameters
     hyperparameters: LinearHyperparameters
     fast_evaluator = LinearEvaluator
 
@@ -780,7 +793,7 @@ class RidgeRegressor(ScikitLearner, Regressor):
     name = "ridge"
     title = "Ridge regression"
     path = "sklearn.linear_model.Ridge"
-    Hyperparameters: ClassVar[type[Parameters]] = RidgeHyperparameters
+    Hyperparameters = RidgeHyperparameters
     hyperparameters: RidgeHyperparameters
     fast_evaluator = LinearEvaluator
 

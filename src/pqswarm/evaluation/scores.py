@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
-from pqswarm.evaluation.devices import ExactEvaluator
-from pqswarm.evaluation.estimators import accepts_argument, refit_fold
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, ExactEvaluator, SubsetError
+from pqswarm.evaluation.estimators import accepts_argument, refit_fold, take_table
 from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
-from pqswarm.evaluation.tables import take_table
 
 _Formula = Callable[[AnyArray, AnyArray, AnyArray], FloatArray]
 """A score of the weights of recognised, true and guessed samples by class, (..., n_classes)."""
@@ -145,7 +143,7 @@ class ScoredEvaluator(Evaluator):
 
     def _scores(self, predicted: IntArray) -> FloatArray:
         """The scores of each fold for predicted positions in the classes, (m, n): shape (m, n_folds)."""
-        from pqswarm.evaluation.count_kernels import count_hits
+        from pqswarm.evaluation._kernels import count_hits
 
         e = self.evaluator
         scores = np.full((len(predicted), e.folds.n_folds), np.nan)
@@ -284,7 +282,7 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
     if average == "micro" and name != "jaccard_score" and not weighted:  # every sample has one label
         return _accuracy
 
-    from pqswarm.evaluation.count_kernels import mean_ratios
+    from pqswarm.evaluation._kernels import mean_ratios
 
     def score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
         if average == "binary":
@@ -305,7 +303,7 @@ def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
 
 def _balanced(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     """The mean recall of the classes that occur."""
-    from pqswarm.evaluation.count_kernels import mean_ratios
+    from pqswarm.evaluation._kernels import mean_ratios
 
     return np.asarray(mean_ratios(right, true, right, 1.0, 0.0, true[0, :0]))
 

@@ -6,12 +6,11 @@ from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
-from pqswarm.search.distinct import DistinctSearch
-from pqswarm.search.driver import Progress, advance_runs, minimize, minimize_many
+from pqswarm.search.distinct import DistinctSearch, VisitedSubsets
+from pqswarm.search.driver import Progress, ProgressBar, advance_runs, minimize, minimize_many
 from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.merit import Merit, MeritParameters
-from pqswarm.search.progress import ProgressBar
 from pqswarm.search.ranking import Ranking, RankingParameters
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
@@ -19,7 +18,6 @@ from pqswarm.search.sffs import SFFS, SFFSParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters, VelocityParameters, VelocitySwarm
 from pqswarm.search.umda import UMDA, UMDAParameters
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
-from pqswarm.search.visited import VisitedSubsets
 
 __all__ = [
     "ACO",

@@ -1,7 +1,5 @@
 """ACO: ant colony optimisation over the features, take or leave."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
@@ -56,11 +54,11 @@ class ACO(Search):
 
     name = "aco"
     title = "ACO"
-    Parameters: ClassVar[type[SearchParameters]] = ACOParameters
+    Parameters = ACOParameters
     parameters: ACOParameters
     may_ask_empty = True
     equivariant = True
-    state_fields: ClassVar[tuple[str, ...]] = ("pheromone", "best", "best_error")
+    state_fields = ("pheromone", "best", "best_error")
 
     def _start(self) -> None:
         p = self.parameters

@@ -1,13 +1,11 @@
 """BPSO: binary particle swarm optimisation."""
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 
@@ -29,7 +27,7 @@ class BinarySwarmParameters(VelocityParameters):
 class BinarySwarm(VelocitySwarm):
     """Particles whose velocity is the log-odds of each feature; a variant sets the inertia."""
 
-    Parameters: ClassVar[type[SearchParameters]] = BinarySwarmParameters
+    Parameters = BinarySwarmParameters
     parameters: BinarySwarmParameters
     may_ask_empty = True
 
@@ -77,7 +75,7 @@ class BPSO(BinarySwarm):
 
     name = "bpso"
     title = "BPSO"
-    Parameters: ClassVar[type[SearchParameters]] = BPSOParameters
+    Parameters = BPSOParameters
     parameters: BPSOParameters
 
     def _inertia(self) -> float:

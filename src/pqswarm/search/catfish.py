@@ -1,12 +1,9 @@
 """Catfish BPSO: when the swarm stagnates, its worst particles are replaced."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 
 
@@ -42,9 +39,9 @@ class CatfishBPSO(BPSO):
 
     name = "cbpso"
     title = "CBPSO"
-    Parameters: ClassVar[type[SearchParameters]] = CatfishParameters
+    Parameters = CatfishParameters
     parameters: CatfishParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*BPSO.state_fields, "stagnation")
+    state_fields = (*BPSO.state_fields, "stagnation")
 
     def _start(self) -> None:
         super()._start()

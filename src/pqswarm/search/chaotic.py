@@ -1,13 +1,10 @@
 """Chaotic BPSO: the inertia follows the logistic map."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
 
 _FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map reaches a fixed point
@@ -45,9 +42,9 @@ class ChaoticBPSO(BinarySwarm):
 
     name = "chbpso"
     title = "chBPSO"
-    Parameters: ClassVar[type[SearchParameters]] = ChaoticParameters
+    Parameters = ChaoticParameters
     parameters: ChaoticParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*BinarySwarm.state_fields, "inertia")
+    state_fields = (*BinarySwarm.state_fields, "inertia")
 
     def _start(self) -> None:
         super()._start()

@@ -1,8 +1,10 @@
-"""Drive one run, or many in lockstep: ask, evaluate, tell, until the budget is spent."""
+"""Drive one run, or many in lockstep: ask, evaluate, tell, until the budget is spent; and show the progress."""
 
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, checked_errors
 from pqswarm.search.registry import search_class
 from pqswarm.search.run import Run, SearchResult
+
+_WIDTH = 30  # characters of a progress bar
+_PAUSE = 0.1  # minimum seconds between two of its updates
 
 
 class Evaluates(Protocol):
@@ -210,3 +215,69 @@ def minimize_many(
             if isinstance(stop, bool | np.bool_) and stop:
                 break
     return [run.result() for run in runs]
+
+
+class ProgressBar:
+    """A callback that shows the progress of a search on one line: evaluations, lowest error, subset size, time left.
+
+    Use it in a ``with`` statement, or close it when the search is over; it also ends its line when the budget is spent.
+
+    Parameters
+    ----------
+    title : str, default="searching"
+        Text before the bar.
+    file : text stream, default=None
+        Where to show it. If None, use standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
+    >>> from pqswarm.search import minimize
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
+    >>> with ProgressBar() as bar:
+    ...     result = minimize("bpso", evaluator, max_evaluations=120, callback=bar)
+    """
+
+    def __init__(self, title: str = "searching", file: TextIO | None = None) -> None:
+        self.title = title
+        self._file = sys.stderr if file is None else file
+        self._began = time.monotonic()
+        self._due = 0.0
+        self._shown = ""
+
+    def __enter__(self) -> "ProgressBar":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the line of the bar."""
+        if self._shown:
+            self._file.write("\n")
+            self._file.flush()
+        self._shown = ""
+
+    def __call__(self, progress: Progress) -> None:
+        """Show the progress of a search."""
+        now = time.monotonic()
+        if not self._shown:
+            self._began = now
+        done = progress.n_evaluations
+        is_last = done >= progress.max_evaluations
+        if now < self._due and not is_last:
+            return
+        self._due = now + _PAUSE
+        filled = _WIDTH * done // progress.max_evaluations
+        left = (now - self._began) / done * (progress.max_evaluations - done)
+        text = (
+            f"{self.title} [{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{progress.max_evaluations}, "
+            f"{progress.best_text}, {count_text(progress.size, 'feature')}, {left:.0f} s left"
+        )
+        self._file.write("\r" + text.ljust(len(self._shown)))
+        self._file.flush()
+        self._shown = text
+        if is_last:
+            self.close()

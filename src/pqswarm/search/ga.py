@@ -1,7 +1,5 @@
 """GA: the simple genetic algorithm."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
@@ -56,10 +54,10 @@ class GA(Search):
 
     name = "ga"
     title = "GA"
-    Parameters: ClassVar[type[SearchParameters]] = GAParameters
+    Parameters = GAParameters
     parameters: GAParameters
     may_ask_empty = True
-    state_fields: ClassVar[tuple[str, ...]] = ("generation", "population", "errors")
+    state_fields = ("generation", "population", "errors")
 
     def _start(self) -> None:
         self.generation = np.array(0)

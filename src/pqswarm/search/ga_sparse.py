@@ -1,7 +1,5 @@
 """GA-sparse: a genetic algorithm that starts with few features and keeps the best of parents and children."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
@@ -39,10 +37,10 @@ class SparseGA(DistinctSearch):
 
     name = "ga-sparse"
     title = "GA-sparse"
-    Parameters: ClassVar[type[SearchParameters]] = SparseGAParameters
+    Parameters = SparseGAParameters
     parameters: SparseGAParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
-    growing_fields: ClassVar[tuple[str, ...]] = state_fields
+    state_fields = (*DistinctSearch.state_fields, "population", "errors")
+    growing_fields = state_fields
 
     def _start(self) -> None:
         super()._start()

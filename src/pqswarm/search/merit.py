@@ -1,7 +1,6 @@
 """MERIT: our own search, in which a model of the subsets seen selects the draws worth an evaluation."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 
@@ -74,11 +73,11 @@ class Merit(DistinctSearch):
 
     name = "merit"
     title = "MERIT"
-    Parameters: ClassVar[type[SearchParameters]] = MeritParameters
+    Parameters = MeritParameters
     parameters: MeritParameters
     races = True
-    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "parts", "slopes", "epoch")
-    growing_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.growing_fields, "parts")
+    state_fields = (*DistinctSearch.state_fields, "parts", "slopes", "epoch")
+    growing_fields = (*DistinctSearch.growing_fields, "parts")
 
     def _start(self) -> None:
         super()._start()

@@ -1,7 +1,7 @@
 """The best subset along a ranking of the features."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,11 @@ class Ranking(Search):
 
     name = "ranking"
     title = "Ranking"
-    Parameters: ClassVar[type[SearchParameters]] = RankingParameters
+    Parameters = RankingParameters
     parameters: RankingParameters
     may_ask_empty = False
     deterministic = runs_once = needs_order = True
-    state_fields: ClassVar[tuple[str, ...]] = ("asked",)
+    state_fields = ("asked",)
 
     def _start(self) -> None:
         self.asked = np.array(False)

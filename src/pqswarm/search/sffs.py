@@ -1,7 +1,5 @@
 """SFFS: sequential forward floating search."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
@@ -30,11 +28,11 @@ class SFFS(Search):
 
     name = "sffs"
     title = "SFFS"
-    Parameters: ClassVar[type[SearchParameters]] = SFFSParameters
+    Parameters = SFFSParameters
     parameters: SFFSParameters
     may_ask_empty = False
     equivariant = deterministic = runs_once = needs_size = True
-    state_fields: ClassVar[tuple[str, ...]] = ("current", "records", "removing")
+    state_fields = ("current", "records", "removing")
 
     def _start(self) -> None:
         self.current: BoolArray = np.zeros(self.n_features, dtype=np.bool_)

@@ -22,7 +22,7 @@ class SwarmParameters(SearchParameters):
 class Swarm(Search):
     """Particles with synchronous updates; a best changes only for a strictly lower error: of equals the first stays."""
 
-    Parameters: ClassVar[type[SearchParameters]] = SwarmParameters
+    Parameters = SwarmParameters
     equivariant = True
     parameters: SwarmParameters
     state_fields: ClassVar[tuple[str, ...]] = (
@@ -87,7 +87,7 @@ class VelocityParameters(SwarmParameters):
 class VelocitySwarm(Swarm):
     """Particles with velocities of any shape (swarm_size, ...), which a variant sets at the start."""
 
-    Parameters: ClassVar[type[SearchParameters]] = VelocityParameters
+    Parameters = VelocityParameters
     parameters: VelocityParameters
     velocities: FloatArray
     state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities")

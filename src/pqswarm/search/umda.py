@@ -1,7 +1,5 @@
 """UMDA: subsets drawn by the feature frequencies of the best."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
@@ -42,10 +40,10 @@ class UMDA(DistinctSearch):
 
     name = "umda"
     title = "UMDA"
-    Parameters: ClassVar[type[SearchParameters]] = UMDAParameters
+    Parameters = UMDAParameters
     parameters: UMDAParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
-    growing_fields: ClassVar[tuple[str, ...]] = state_fields
+    state_fields = (*DistinctSearch.state_fields, "population", "errors")
+    growing_fields = state_fields
 
     def _start(self) -> None:
         super()._start()

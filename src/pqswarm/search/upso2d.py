@@ -1,12 +1,9 @@
 """2D-UPSO, the paper's algorithm: unified particle swarm optimisation with learning in two dimensions."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import adaptive_weight, neighborhood_best
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
@@ -47,10 +44,10 @@ class UPSO2D(VelocitySwarm):
 
     name = "2d-upso"
     title = "2D-UPSO"
-    Parameters: ClassVar[type[SearchParameters]] = UPSO2DParameters
+    Parameters = UPSO2DParameters
     parameters: UPSO2DParameters
     may_ask_empty = False
-    state_fields: ClassVar[tuple[str, ...]] = (*VelocitySwarm.state_fields, "weights", "stagnation")
+    state_fields = (*VelocitySwarm.state_fields, "weights", "stagnation")
 
     def _start(self) -> None:
         super()._start()

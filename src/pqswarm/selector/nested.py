@@ -15,10 +15,9 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 from pqswarm.evaluation.learners import seed_sklearn_estimator
-from pqswarm.selector.inputs import given_estimator, read_input
 from pqswarm.selector.search_loop import Interrupts
 from pqswarm.selector.selection import SubsetSelection
-from pqswarm.selector.task import make_task, seed_of
+from pqswarm.selector.task import given_estimator, make_task, read_input, seed_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector

@@ -1,26 +1,26 @@
-"""Run the search of a selector until a limit is reached, the user stops it, or it ends; and estimate the time."""
+"""Run the search of a selector until a limit or callback ends it, the user stops it, or it ends; estimate the time."""
 
 import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from pqswarm._base.checks import check_integer, check_positive
 from pqswarm._base.random import stream
 from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CachedEvaluator, EvaluatorChoice
 from pqswarm.search import Progress, Run
 from pqswarm.search.driver import evaluate_batches
 from pqswarm.selector.rescoring import Pool
-
-if TYPE_CHECKING:
-    from pqswarm.selector.storage import Saver
-    from pqswarm.selector.task import SelectionTask
+from pqswarm.selector.storage import Saver
+from pqswarm.selector.task import SelectionTask
 
 StopReason = Literal["max_evaluations", "max_time", "callback", "interrupted", "finished"]
 """Why a search ended; ``"finished"``: the algorithm ended by itself, or knew all subsets."""
@@ -37,7 +37,7 @@ _NAMES = 8  # features that a progress names
 class SelectorProgress(Progress):
     """Progress of a selector."""
 
-    task: "SelectionTask"
+    task: SelectionTask
     elapsed: float  # seconds since the start of the search
 
     @property
@@ -66,6 +66,72 @@ class SelectorProgress(Progress):
         return f"{super().__repr__()} after {self.elapsed:.1f} s ({shown}{more})"
 
 
+class EarlyStopping:
+    """Stop a search at a score, after evaluations that hardly raised it, or after some time.
+
+    Parameters
+    ----------
+    score : float, default=None
+        Stop when the best score reaches this.
+    patience : int, default=None
+        Stop when the score has risen by at most `tolerance` over this many evaluations.
+    tolerance : float, default=0.0
+        Rises of the score up to this do not count.
+    max_time : float, default=None
+        Seconds from the start of `fit` after which the search stops, within the time of one evaluation. At least one
+        subset is evaluated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm import SwarmSelector
+    >>> selector = SwarmSelector(callbacks=EarlyStopping(score=0.95), random_state=0).fit(*load_wine(return_X_y=True))
+    >>> selector.stop_reason_
+    'callback'
+    """
+
+    def __init__(
+        self,
+        score: float | None = None,
+        patience: int | None = None,
+        tolerance: float = 0.0,
+        max_time: float | None = None,
+    ) -> None:
+        if score is None and patience is None and max_time is None:
+            raise PqswarmError("give a score, a patience or a max_time: without them nothing stops early.")
+        self.score = score
+        self.patience = None if patience is None else check_integer("patience", patience, 1)
+        self.tolerance = tolerance
+        self.max_time = None if max_time is None else check_positive("max_time", max_time, unit="of seconds")
+        self._best = -float("inf")
+        self._since = 0
+
+    def __call__(self, progress: SelectorProgress) -> bool:
+        """Return whether to stop; the time is watched by the search."""
+        if progress.n_evaluations < self._since or progress.score > self._best + self.tolerance:
+            self._best = progress.score
+            self._since = progress.n_evaluations
+        idle = self.patience is not None and progress.n_evaluations - self._since >= self.patience
+        return idle or (self.score is not None and progress.score >= self.score)
+
+
+def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
+    """Return the callbacks of a selector as a list."""
+    if given is None:
+        return []
+    callbacks = list(given) if isinstance(given, list | tuple) else [given]
+    if not all(callable(callback) for callback in callbacks):
+        raise PqswarmError(f"callbacks must be a function, a list of functions or None, not {given!r}.")
+    return callbacks
+
+
+def deadline_of(callbacks: Iterable[object]) -> float | None:
+    """Return the time of ``time.monotonic`` at which the first `max_time` of the callbacks is over, from now on."""
+    limits = [callback.max_time for callback in callbacks if isinstance(callback, EarlyStopping)]
+    seconds = [limit for limit in limits if limit is not None]
+    return time.monotonic() + min(seconds) if seconds else None
+
+
 class SearchLoop:
     """Advances a run to its end, in parts of a batch: time and Ctrl-C stop it after any evaluation.
 
@@ -73,7 +139,7 @@ class SearchLoop:
     """
 
     def __init__(
-        self, run: Run, task: "SelectionTask", pool: Pool, interrupts: "Interrupts", deadline: float | None
+        self, run: Run, task: SelectionTask, pool: Pool, interrupts: "Interrupts", deadline: float | None
     ) -> None:
         self.run = run
         self.task = task
@@ -83,7 +149,7 @@ class SearchLoop:
         self._evaluator = CachedEvaluator(task.evaluator)
         self._part_size = task.n_jobs
 
-    def drive(self, callbacks: Sequence[Callable[[Progress], object]], saver: "Saver | None" = None) -> StopReason:
+    def drive(self, callbacks: Sequence[Callable[[Progress], object]], saver: Saver | None = None) -> StopReason:
         """Search until something ends it, and return what; call the callbacks after each batch."""
         began = time.monotonic()
         while not self.run.done:

@@ -1,25 +1,57 @@
-"""One selection: restore a search, run it, rescore its best subsets, and choose one of them."""
+"""One selection: restore a search, run it, rescore its best subsets, choose one, and compare it with a filter alone.
 
-from dataclasses import replace
-from pathlib import Path
+A search sees thousands of subsets, a filter a dozen: with few or noisy samples the filter can be better on new ones. No
+score of the search itself shows that, but searches repeated in parts of the samples do, scored on the other samples.
+"""
+
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
+from warnings import catch_warnings
 
 import numpy as np
 
+from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.selector.callbacks import check_callbacks
-from pqswarm.selector.filter_check import find_better_filter
-from pqswarm.selector.front import FrontPoint
-from pqswarm.selector.rescoring import rescore
-from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, warn_if_search_is_slow
-from pqswarm.selector.storage import Saved, Saver
-from pqswarm.selector.task import SelectionTask, make_task
+from pqswarm.evaluation import Splits
+from pqswarm.evaluation.estimators import as_numbers
+from pqswarm.search import SearchResult
+from pqswarm.selector.rescoring import Pool, plain_partition, rescore
+from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, check_callbacks, warn_if_search_is_slow
+from pqswarm.selector.storage import Saver
+from pqswarm.selector.task import SelectionTask, SelectorData, filtered_errors, make_task, rank_by_filter
 
 if TYPE_CHECKING:
-    from pqswarm.search import SearchResult
-    from pqswarm.selector.inputs import SelectorData
     from pqswarm.selector.swarm_selector import SwarmSelector
+
+_PARTS = 5  # nested searches
+_DIVISOR = 10  # of the evaluations, for each nested search
+_FEWEST = 3000  # evaluations of a search that is checked
+_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)  # features of the filter
+
+
+@dataclass(frozen=True, eq=False)
+class FrontPoint:
+    """A subset on the front: no evaluated subset of at most its size has a better score.
+
+    Attributes
+    ----------
+    size : int
+        Number of features.
+    score : float
+        Mean score over the splits.
+    std : float
+        Standard deviation over these splits; NaN if not evaluated.
+    support : ndarray of bool, shape (n_features_in_,)
+        The features.
+    """
+
+    size: int
+    score: float
+    std: float
+    support: BoolArray = field(repr=False)
 
 
 class SubsetSelection:
@@ -28,7 +60,7 @@ class SubsetSelection:
     `interrupts` notes Ctrl-C; `deadline`, a time of ``time.monotonic``, ends the search, with whatever was found.
     """
 
-    result: "SearchResult"  # of the search, with masks over all features
+    result: SearchResult  # of the search, with masks over all features
     front: list[FrontPoint]
     fold_scores: FloatArray | None  # of each front point and split; None if the search was stopped
     chosen: FrontPoint
@@ -38,7 +70,7 @@ class SubsetSelection:
         self,
         selector: "SwarmSelector",
         task: SelectionTask,
-        data: "SelectorData",
+        data: SelectorData,
         interrupts: Interrupts,
         deadline: float | None = None,
     ) -> None:
@@ -48,12 +80,8 @@ class SubsetSelection:
         self.interrupts = interrupts
         self.deadline = deadline
         self.run = task.make_run()
-        self.pool = task.make_pool()
+        self.pool = Pool(task.groups.n_bits, task.subset_size)
         self.stop_reason: StopReason = "finished"
-
-    def restore(self, saved: Saved, path: Path) -> None:
-        """Continue a saved search of the same task."""
-        saved.restore(self.run, self.pool, self.task.identity, path)
 
     def warn_if_slow(self) -> None:
         """Warn of a search that will take more than a minute, unless something watches or limits it."""
@@ -146,7 +174,7 @@ class SubsetSelection:
             self.rule_text = sentence
             self.chosen = self._point(mask)
 
-    def repeat(self, selector: "SwarmSelector", data: "SelectorData", seed: int) -> "SubsetSelection | None":
+    def repeat(self, selector: "SwarmSelector", data: SelectorData, seed: int) -> "SubsetSelection | None":
         """Return a selection with other options, data and seed; None if Ctrl-C or the time ended it."""
         task = self.interrupts.attempt(make_task, selector, data, seed)
         if task is None:
@@ -169,3 +197,56 @@ class SubsetSelection:
         std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
         error = float(evaluator.errors(mask[np.newaxis, used])[0])
         return FrontPoint(int(mask.sum()), self.task.score(error), std, mask)
+
+
+def find_better_filter(selection: "SubsetSelection") -> tuple[BoolArray | None, str]:
+    """Return the first features of a filter and a sentence if they are better than what searches find, else None.
+
+    They are if their error over the parts is lower by more than two standard errors. Nothing is compared if the filter
+    cannot rank the data, or the search had constraints or few evaluations or was stopped before its end.
+    """
+    task = selection.task
+    data = selection.data
+    constrained = task.subset_size is not None or bool(selection.selector.constraints)
+    if selection.run.n_evaluations < _FEWEST or constrained or hasattr(data.X, "toarray"):
+        return None, ""
+    partition = partial(plain_partition, selection.selector.cv, classifies=task.classifies)
+    splits = partition(data.y, _PARTS, derived_seed(task.seed, (2**31 + 3,)))
+    numbers = as_numbers(data.X)
+    if splits is None or numbers is None:
+        return None, ""
+    searched = []
+    for number, (train, test) in enumerate(splits.split()):
+        part = data.take(train)
+        seed = derived_seed(task.seed, (2**31 + 4, number))
+        short = copy(selection.selector)
+        short.selection_rule = "best"
+        short.callbacks = None
+        short.max_evaluations = selection.run.n_evaluations // _DIVISOR
+        if task.prefilter is not None and short.prefilter == "auto":
+            short.prefilter = int(task.groups.used.sum())  # deciding it again would take most of the time
+        short.cv = partition(part.y, task.splits.n_folds, seed)
+        with catch_warnings(action="ignore"):  # the search on all samples has warned
+            nested = selection.repeat(short, part, seed)
+        if nested is None:
+            return None, ""
+        columns = np.flatnonzero(nested.chosen.support)
+        evaluator = task.choose(columns, Splits([(train, test)], len(data.y))).evaluator
+        searched.append(float(evaluator.errors(np.ones((1, columns.size), dtype=np.bool_))[0]))
+    rank = partial(rank_by_filter, "anova", continuous=not task.classifies)
+    sizes = sorted({min(size, numbers.shape[1]) for size in _SIZES})
+    with catch_warnings(action="ignore"):
+        errors = filtered_errors(rank, task.choose, numbers, data.y, splits, sizes)
+    means = np.nan_to_num(errors.mean(axis=0), nan=np.inf)
+    best = int(means.argmin())
+    gains = np.array(searched) - errors[:, best]
+    scores = f"({task.score(means[best]):.3g} vs. {task.score(float(np.mean(searched))):.3g})"
+    if not gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(gains.size):  # also of NaN
+        features = f"{sizes[best]} features by ANOVA F"
+        return None, (f" A filter ({features}) did not score significantly higher in nested cross-validation {scores}.")
+    mask = np.zeros(numbers.shape[1], dtype=np.bool_)
+    mask[rank(numbers, data.y)[: sizes[best]]] = True
+    return mask, (
+        f"The first {sizes[best]} features by ANOVA F, which scored significantly higher than searches in nested "
+        f"cross-validation {scores}."
+    )

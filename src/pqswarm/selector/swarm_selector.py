@@ -4,39 +4,75 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pqswarm._base.checks import is_integer
-from pqswarm._base.typing import AnyArray, BoolArray
+from pqswarm._base.checks import check_name, is_integer
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.evaluation.tables import as_numbers, is_table, take_table
-from pqswarm.selector.callbacks import check_callbacks, deadline_of
-from pqswarm.selector.display import DisplayMixin
-from pqswarm.selector.front import make_cv_results
-from pqswarm.selector.inputs import given_estimator, read_input, selector_routing
-from pqswarm.selector.prediction import PredictorMixin
-from pqswarm.selector.search_loop import Interrupts
-from pqswarm.selector.selection import SubsetSelection
+from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, takes_missing
+from pqswarm.search import Progress, SearchResult
+from pqswarm.selector.search_loop import Interrupts, check_callbacks, deadline_of
+from pqswarm.selector.selection import FrontPoint, SubsetSelection
 from pqswarm.selector.storage import Saver, lock_storage_file, read_saved, storage_path
-from pqswarm.selector.task import check_selection_rule, make_task, seed_of
+from pqswarm.selector.task import (
+    RULES,
+    given_estimator,
+    make_task,
+    read_input,
+    seed_of,
+)
 
 if TYPE_CHECKING:
-    from pqswarm.search import Progress, SearchResult
-    from pqswarm.selector.front import FrontPoint
+    from matplotlib.figure import Figure
 
 DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
+_BARS = 25  # features in a bar chart at most
+_STRONG = "tab:blue"
+_FAINT = "lightsteelblue"
+_MARK = "tab:orange"
 
 
-class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class UnavailableError(PqswarmError, AttributeError):
+    """An attribute of a fitted selector that is not available; the message says why."""
+
+
+def _estimator_has(method: str) -> Callable[[Any], bool]:
+    """A check that the estimator has a method; it raises the estimator's AttributeError."""
+
+    def check(selector: Any) -> bool:
+        getattr(getattr(selector, "best_estimator_", given_estimator(selector)), method)
+        return True
+
+    return check
+
+
+def _delegated(method: str, what: str) -> Any:
+    """A method of `best_estimator_`, which gets the selected features."""
+
+    def call(self: Any, X: Any) -> FloatArray:
+        selected = self._selected(X)
+        predicted: FloatArray = getattr(self.best_estimator_, method)(selected)
+        return predicted
+
+    call.__name__ = method
+    call.__doc__ = f"{what} by `best_estimator_`; see :meth:`predict`."
+    return available_if(_estimator_has(method))(call)
+
+
+class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that minimize the cross-validated error of an estimator, by MERIT, 2D swarms or others.
 
     The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear
@@ -176,7 +212,7 @@ class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMi
         constraints: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
-        callbacks: "Callable[[Progress], object] | Sequence[Callable[[Progress], object]] | None" = None,
+        callbacks: Callable[[Progress], object] | Sequence[Callable[[Progress], object]] | None = None,
         storage: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -210,7 +246,16 @@ class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMi
 
     def get_metadata_routing(self) -> Any:
         """Return scikit-learn's router: to the estimator's `fit`, the scorer and the splitter."""
-        return selector_routing(self)
+        estimator = given_estimator(self)
+        router = MetadataRouter(owner=self)
+        for name, callee, consumer in (
+            ("estimator", "fit", estimator),
+            ("splitter", "split", check_cv(5 if self.cv is None else self.cv)),
+            ("scorer", "score", check_scoring(estimator, self.scoring)),
+        ):
+            callers = MethodMapping().add(caller="fit", callee=callee).add(caller="fit_transform", callee=callee)
+            router.add(**{name: consumer}, method_mapping=callers)
+        return router
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
@@ -242,7 +287,7 @@ class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMi
         """
         deadline = deadline_of(check_callbacks(self.callbacks))
         data = read_input(self, X, y, groups, fit_params)
-        check_selection_rule(self.selection_rule)
+        check_name("selection_rule", self.selection_rule, RULES)
         path = storage_path(self.storage)
         with Interrupts() as interrupts:
             with nullcontext() if path is None else lock_storage_file(path):
@@ -254,7 +299,7 @@ class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMi
                 task = interrupts.insist(make_task, self, data, seed)
                 selection = SubsetSelection(self, task, data, interrupts, deadline)
                 if saved is not None and path is not None:
-                    selection.restore(saved, path)
+                    saved.restore(selection.run, selection.pool, task.identity, path)
                 selection.warn_if_slow()
                 saver = None if path is None else Saver(path, task.identity, selection.run, selection.pool)
                 try:
@@ -279,7 +324,11 @@ class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMi
         self.n_features_ = selection.chosen.size
         self.front_: list[FrontPoint] = selection.front
         self.history_: SearchResult = selection.result
-        self.cv_results_: dict[str, AnyArray] = make_cv_results(selection.fold_scores, self.front_)
+        self.cv_results_: dict[str, AnyArray] = {"n_features": np.array([point.size for point in self.front_])}
+        if (scores := selection.fold_scores) is not None:  # as scikit-learn's searches name them
+            self.cv_results_["mean_test_score"] = scores.mean(axis=1)
+            self.cv_results_["std_test_score"] = scores.std(axis=1)
+            self.cv_results_ |= {f"split{number}_test_score": column for number, column in enumerate(scores.T)}
         self.stop_reason_ = selection.stop_reason
         self.evaluator_name_ = selection.task.choice.reason
         self.prefilter_ = selection.task.prefilter
@@ -325,3 +374,202 @@ class SwarmSelector(PredictorMixin, DisplayMixin, SelectorMixin, MetaEstimatorMi
             validate_data(self, X, skip_check_array=True, reset=False)
             return take_table(X, np.flatnonzero(self.support_), axis=1)
         return super().transform(X)
+
+    @property
+    def classes_(self) -> AnyArray:
+        """The labels, if the estimator is a classifier."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.classes_)
+
+    def _selected(self, X: Any) -> Any:
+        """The selected columns of X, checked."""
+        check_is_fitted(self)
+        if is_table(X) and not issparse(X):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        else:
+            tags = get_tags(self).input_tags
+            sparse = ("csr", "csc") if tags.sparse else False
+            finite = "allow-nan" if tags.allow_nan else True
+            X = validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
+        return take_table(X, np.flatnonzero(self.support_), axis=1)
+
+    @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> AnyArray:
+        """Predict labels or targets, (n,) or (n, n_targets), of samples with all features; the selected ones are used.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from pqswarm import SwarmSelector
+        >>> X, y = load_wine(return_X_y=True)
+        >>> selector = SwarmSelector(max_evaluations=200, random_state=0).fit(X, y)
+        >>> selector.predict(X[:3]).tolist(), selector.predict_proba(X[:3]).shape, bool(selector.score(X, y) > 0.9)
+        ([0, 0, 0], (3, 3), True)
+        """
+        selected = self._selected(X)
+        return np.asarray(self.best_estimator_.predict(selected))
+
+    predict_proba = _delegated("predict_proba", "Predict the probabilities of the classes")
+    predict_log_proba = _delegated("predict_log_proba", "Predict the log probabilities of the classes")
+    decision_function = _delegated("decision_function", "Return the decision function")
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Return the score of `best_estimator_`: `scoring`, or its own.
+
+        Arguments of the scorer, such as ``sample_weight``, can be given by keyword.
+        """
+        selected = self._selected(X)
+        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, selected, y, **params))
+
+    @property
+    def results_(self) -> Any:
+        """The front and all improvements of the search, as a pandas data frame.
+
+        Columns: `kind` (front or improvement), `evaluations` (improvements), `score`, `std` over the splits (front),
+        `size`, `selected` (by the rule), `features`, if known, and the scores of each split (front).
+        """
+        check_is_fitted(self)
+        try:
+            import pandas as pd  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise UnavailableError(
+                "results_ needs pandas: pip install pandas, or use cv_results_ and history_."
+            ) from error
+        names = self._feature_names()
+
+        def named(mask: BoolArray) -> tuple[Any, ...]:
+            return tuple(names[place] for place in np.flatnonzero(mask).tolist())
+
+        rows: list[dict[str, Any]] = [
+            {
+                "kind": "front",
+                "evaluations": None,
+                "score": point.score,
+                "std": point.std,
+                "size": point.size,
+                "selected": bool(np.array_equal(point.support, self.support_)),
+                "features": named(point.support),
+            }
+            for point in self.front_
+        ]
+        rows += [
+            {
+                "kind": "improvement",
+                "evaluations": int(before) + 1,
+                "score": self._score_of(loss),
+                "std": np.nan,
+                "size": int(size),
+                "selected": False,
+                "features": None,
+            }
+            for before, loss, size in self.history_.improvements.tolist()
+        ]
+        rows[-1]["features"] = named(self.history_.mask)
+        frame = pd.DataFrame(rows).astype({"evaluations": "Int64"})
+        splits = {key: values for key, values in self.cv_results_.items() if key.startswith("split")}
+        return frame.join(pd.DataFrame(splits)) if splits else frame
+
+    def plot_history(self, ax: Any = None) -> "Figure":
+        """Plot the best score so far against the evaluations."""
+        check_is_fitted(self)
+        result = self.history_
+        steps = np.vstack([result.improvements, result.improvements[-1]])
+        after = np.append(result.improvements[:, 0] + 1, result.n_evaluations)
+        axes = _axes_or_new(ax)
+        axes.plot(after, [self._score_of(error) for error in steps[:, 1]], color=_STRONG, drawstyle="steps-post")
+        axes.set_title(f"{result.algorithm}: {self._score_of(result.error):.4g} with {result.size} features")
+        axes.set(xlabel="evaluations", ylabel=f"best {self._score_name()}")
+        return axes.figure  # type: ignore[no-any-return]
+
+    def plot_front(self, ax: Any = None) -> "Figure":
+        """Plot the best score of each size, its standard deviation over the splits, and the selected subset."""
+        check_is_fitted(self)
+        sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
+        axes = _axes_or_new(ax)
+        axes.errorbar(sizes, scores, np.nan_to_num(stds), color=_STRONG, marker="o", ms=4, elinewidth=0.8)
+        axes.plot(self.n_features_, self.best_score_, "o", ms=10, mfc="none", mec=_MARK, mew=1.8)
+        axes.set_title(f"selected: {self.n_features_} features")
+        axes.set(xlabel="features", ylabel=self._score_name())
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        return axes.figure  # type: ignore[no-any-return]
+
+    def plot_importance(self, ax: Any = None) -> "Figure":
+        """Plot how often each feature is in a good subset: on the front, within a standard error of the best."""
+        check_is_fitted(self)
+        best = self.front_[-1]
+        n_splits = sum(key.startswith("split") for key in self.cv_results_) or 1
+        allowed = best.score - np.nan_to_num(best.std, nan=np.inf) / np.sqrt(n_splits)
+        good = [point.support for point in self.front_ if point.score >= allowed]
+        fractions = np.mean(good, axis=0)
+        order = np.argsort(-fractions, kind="stable")[: min(_BARS, int(np.count_nonzero(fractions)))][::-1]
+        names = self._feature_names()
+        axes = _axes_or_new(ax)
+        colors = [_STRONG if self.support_[place] else _FAINT for place in order]
+        axes.barh([str(names[place]) for place in order], fractions[order], color=colors)
+        axes.set(xlim=(0, 1), xlabel=f"fraction of {len(good)} good subsets with the feature")
+        return axes.figure  # type: ignore[no-any-return]
+
+    def _feature_names(self) -> list[Any]:
+        return list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+
+    def _score_of(self, error: float) -> float:
+        return -error if self._is_loss else 1.0 - error
+
+    def _score_name(self) -> str:
+        """The optimized score in words."""
+        if self.scoring is None:
+            return "accuracy" if is_classifier(self) else "R2"
+        return self.scoring.replace("_", " ") if isinstance(self.scoring, str) else "score"
+
+    def _front_html(self) -> str:
+        """The front as a figure whose points name their features, and as a list that opens."""
+        if not hasattr(self, "front_"):
+            return ""
+        names = self._feature_names()
+        sizes = np.array([point.size for point in self.front_])
+        scores = np.array([point.score for point in self.front_])
+        across = 45 + 300 * (sizes - sizes[0]) / max(1, sizes[-1] - sizes[0])
+        up = 105 - 90 * (scores - scores[0]) / (float(np.ptp(scores)) or 1.0)
+        rows: list[str] = []
+        dots: list[str] = []
+        for point, x, y in zip(self.front_, across, up, strict=True):
+            selected = np.array_equal(point.support, self.support_)
+            features = ", ".join(escape(str(names[place])) for place in np.flatnonzero(point.support).tolist())
+            label = f"{point.size}: {point.score:.4g}{' (selected)' if selected else ''}"
+            look = 'r="7" fill="none"' if selected else 'r="4" fill="currentColor"'
+            rows.append(f"<details><summary>{label}</summary>{features}</details>")
+            dots.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" {look} stroke="currentColor" pointer-events="all">'
+                f"<title>{label} = {features}</title></circle>"
+            )
+        texts = [
+            f'<text x="{across[end]:.0f}" y="125">{sizes[end]}</text>'
+            f'<text x="0" y="{up[end]:.0f}">{scores[end]:.4g}</text>'
+            for end in (0, -1)
+        ]
+        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, up, strict=True))
+        line = f'<polyline points="{places}" fill="none" stroke="currentColor"/>'
+        figure = f'<svg width="360" height="130" font-size="11" fill="currentColor">{line}{"".join(dots + texts)}</svg>'
+        title = f"{self.n_features_} of {self.n_features_in_} features, {escape(self._score_name())}"
+        inside = figure + "".join(rows)
+        return f"<details><summary>{title} {self.best_score_:.4g}: the front by size</summary>{inside}</details>"
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._front_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._front_html()
+        return bundle
+
+
+def _axes_or_new(ax: Any) -> Any:
+    """The given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise PqswarmError("figures need matplotlib: pip install matplotlib.") from error
+    return Figure(figsize=(6, 3.6), layout="constrained").subplots()

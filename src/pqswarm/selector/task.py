@@ -1,30 +1,51 @@
-"""The task of a selector: evaluator, algorithm with parameters, and features to search; and its checks."""
+"""The task of a selector: its data, evaluator, algorithm with parameters, and features to search; and its checks.
+
+Wide data are filtered before the search. Filtering on all samples makes cross-validation optimistic, the more so the
+more features are kept; with few samples the search then finds nothing else. How many are kept is therefore decided with
+the filter inside each split.
+"""
 
 import dataclasses
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import _check_y, validate_data
 
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation import FILTERS, EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation.base import check_memory
 from pqswarm.evaluation.choose import explain_fitting
-from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind
+from pqswarm.evaluation.estimators import (
+    accepts_argument,
+    as_numbers,
+    check_estimator_classes,
+    check_estimator_kind,
+    is_table,
+    take_params,
+    take_table,
+    weights_key,
+)
 from pqswarm.evaluation.learners import seed_sklearn_estimator
-from pqswarm.evaluation.tables import take_table
 from pqswarm.search import Merit, Run, Search
 from pqswarm.search.ranking import required_filter
 from pqswarm.search.registry import search_class
-from pqswarm.selector.inputs import SelectorData, given_estimator
-from pqswarm.selector.prefiltering import keep_features, rank_by_filter
-from pqswarm.selector.rescoring import Pool, other_partitions
+from pqswarm.selector.rescoring import other_partitions
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
@@ -36,6 +57,123 @@ _FOLDS = 5  # by default, where the estimator is fitted; else 10
 _EVALUATIONS = 600  # likewise; else 6000
 _START_SIZE = 8  # of MERIT: with more, a feature of a large scale is in every subset
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
+WIDE = 300
+"""Maximum number of features to search; of more, those ranked first by a filter are kept."""
+
+_SIZES = (5, 10, 20, 50, 100, 200)  # features of a prefilter
+_SPLITS = 10  # maximum number of splits used
+_ROOM = 3  # features kept for each that the filter alone needs
+
+
+@dataclass(frozen=True)
+class SelectorData:
+    """The data of a selector: an array of floats, a data frame or a sparse matrix, with what accompanies its rows."""
+
+    X: Any
+    y: AnyArray
+    groups: AnyArray | None = None
+    sample_weight: AnyArray | None = None
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    score_params: Mapping[str, Any] = field(default_factory=dict)
+    split_params: Mapping[str, Any] = field(default_factory=dict)
+
+    def take(self, rows: IntArray) -> "SelectorData":
+        """Return the given samples."""
+        return SelectorData(
+            X=take_table(self.X, rows),
+            y=self.y[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            fit_params=take_params(self.fit_params, len(self.y), rows),
+            score_params=take_params(self.score_params, len(self.y), rows),
+            split_params=take_params(self.split_params, len(self.y), rows),
+        )
+
+    @property
+    def evaluator_options(self) -> dict[str, Any]:
+        """The arguments of choose_evaluator for weights and parameters."""
+        return {
+            "sample_weight": self.sample_weight,
+            "fit_params": self.fit_params,
+            "score_params": self.score_params,
+        }
+
+    def fit(self, estimator: Any, support: BoolArray) -> Any:
+        """Return a clone of the estimator, fitted to the features of a mask."""
+        params = take_params(self.fit_params, len(self.y), np.arange(len(self.y)), support)
+        if self.sample_weight is not None:
+            params[weights_key(estimator)] = self.sample_weight
+        return clone(estimator).fit(take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params)
+
+    def score(self, scorer: Any, model: Any, support: BoolArray) -> float:
+        """Return the score of a fitted model."""
+        params = dict(self.score_params)
+        if self.sample_weight is not None:
+            params["sample_weight"] = self.sample_weight
+        return float(scorer(model, take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params))
+
+
+def given_estimator(selector: Any) -> Any:
+    """Return the estimator of a selector: by default three nearest neighbours by Manhattan distance, after scaling."""
+    if selector.estimator is not None:
+        return selector.estimator
+    return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
+
+
+def read_input(selector: "SwarmSelector", X: Any, y: Any, groups: Any, params: Mapping[str, Any]) -> SelectorData:
+    """Return the checked input of `fit`; set the selector's number and names of features."""
+    estimator = given_estimator(selector)
+    table, target = _checked_table(selector, estimator, X, y)
+    if get_config()["enable_metadata_routing"]:
+        return _routed_data(selector, table, target, {"groups": groups} | dict(params))
+    params = dict(params)
+    sample_weight = params.pop("sample_weight", None)
+    for name in params:
+        if not accepts_argument(estimator.fit, name):
+            raise PqswarmError(f"fit of {type(estimator).__name__} does not accept {name}: leave it out.")
+    return SelectorData(table, target, _array_or_none(groups), _array_or_none(sample_weight), params)
+
+
+def _checked_table(selector: "SwarmSelector", estimator: Any, X: Any, y: Any) -> tuple[Any, AnyArray]:
+    """X and y, checked as scikit-learn does; a data frame stays one."""
+    classifies = check_estimator_kind(estimator)
+    targets = np.asarray(y)
+    if targets.dtype == np.object_ and targets.ndim:
+        missing = [target is None for target in targets.flat]
+        if any(missing):
+            raise PqswarmError(f"y must not hold None, but value {missing.index(True)} is: leave such samples out.")
+    checks: dict[str, Any] = {"multi_output": targets.ndim == 2 and targets.shape[1] > 1, "y_numeric": not classifies}
+    is_frame = is_table(X) and not issparse(X)
+    if is_frame and as_numbers(X) is None:
+        validate_data(selector, X, y, skip_check_array=True)
+        target = _check_y(y, estimator=selector, **checks)
+        if len(target) != X.shape[0]:
+            raise PqswarmError(f"X has {X.shape[0]} rows, but y has {len(target)}.")
+        return X, target
+    checks["accept_sparse"] = ("csr", "csc") if get_tags(estimator).input_tags.sparse else False
+    # Estimators without NaN support raise an error with its position.
+    table, target = validate_data(selector, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **checks)
+    return (X if is_frame else table), target
+
+
+def _routed_data(selector: "SwarmSelector", table: Any, target: AnyArray, given: Mapping[str, Any]) -> SelectorData:
+    """The data with what scikit-learn's metadata routing sends to the estimator, the scorer and the splitter."""
+    routed = process_routing(selector, "fit", **{key: value for key, value in given.items() if value is not None})
+    split_params = dict(routed.splitter.split)
+    fit_params = dict(routed.estimator.fit)
+    score_params = dict(routed.scorer.score)
+    weights = fit_params.get("sample_weight")
+    if weights is not None and weights is score_params.get("sample_weight") and len(fit_params | score_params) == 1:
+        fit_params = {}
+        score_params = {}
+    else:
+        weights = None
+    groups = _array_or_none(split_params.pop("groups", None))
+    return SelectorData(table, target, groups, _array_or_none(weights), fit_params, score_params, split_params)
+
+
+def _array_or_none(given: Any) -> Any:
+    return None if given is None else np.asarray(given)
 
 
 @dataclass(frozen=True)
@@ -72,10 +210,6 @@ class SelectionTask:
         """Return a new run."""
         search = self.search(self.groups.n_bits, derived_seed(self.seed, (0,)), self.parameters)
         return Run(search, self.max_evaluations, self.evaluator.blocks)
-
-    def make_pool(self) -> Pool:
-        """Return a pool for the best subsets of the run."""
-        return Pool(self.groups.n_bits, self.subset_size)
 
     def errors_in(self, splits: Splits, bits: BoolArray) -> FloatArray:
         """Return the errors of bits in another partition."""
@@ -261,11 +395,6 @@ def _reduce_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
     return limit
 
 
-def check_selection_rule(rule: Any) -> None:
-    """Raise an error unless a rule is known."""
-    check_name("selection_rule", rule, RULES)
-
-
 def seed_of(random_state: Any) -> int:
     """Return a seed from a scikit-learn random_state; the global one is not used."""
     if random_state is None:
@@ -284,3 +413,106 @@ def threads_of_task(n_jobs: Any) -> int:
     from joblib import effective_n_jobs
 
     return max(1, int(effective_n_jobs(None if n_jobs is None else int(n_jobs))))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The kept features as a mask, in their order, best first, and a sentence; empty and None if all are kept."""
+
+    mask: BoolArray
+    order: tuple[int, ...] = ()
+    sentence: str | None = None
+
+
+def keep_features(
+    given: Any,
+    choose: Callable[[IntArray, Splits], EvaluatorChoice],
+    X: Any,
+    y: AnyArray,
+    splits: Splits,
+    *,
+    minimum: int | None,
+    continuous: bool,
+) -> Kept:
+    """Return the features that a prefilter keeps, at least `minimum`; `choose` evaluates some columns.
+
+    ``"auto"`` keeps all columns of a frame that holds other things than numbers.
+    """
+    minimum = minimum or 1
+    most = WIDE
+    name = "anova"
+    if is_integer(given) and given >= 1:
+        most = int(given)
+    elif isinstance(given, str):
+        name = name if given == "auto" else given
+        if name not in FILTERS:
+            raise unknown_name("prefilter", given, ["auto", *FILTERS])
+    elif given is not None:
+        raise PqswarmError(f"prefilter must be 'auto', a filter, a number of features or None, not {given!r}.")
+    most = max(most, minimum)
+    mask = np.ones(X.shape[1], dtype=np.bool_)
+    if given is None or mask.size <= most:
+        return Kept(mask)
+    numbers = _dense_numbers(X)
+    if numbers is None:
+        if given == "auto":
+            return Kept(mask)
+        raise PqswarmError(f"prefilter={given!r} ranks numbers, but X has other columns: use prefilter=None.")
+    keep = most
+    why = ""
+    ranked = rank_by_filter(name, numbers, y, continuous=continuous)
+    if isinstance(given, str):
+        sizes = [*(size for size in _SIZES if minimum <= size < most), most]
+        rank = partial(rank_by_filter, name, continuous=continuous)
+        errors = filtered_errors(rank, choose, numbers, y, splits, sizes)
+        means = errors.mean(axis=0)
+        doubt = 0.0
+        if len(errors) > 1:
+            doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors))
+        needed = int(np.argmax(means <= means.min() + doubt))
+        keep = min(most, _ROOM * sizes[needed])
+        why = (
+            f" Inside the splits, {sizes[needed]} by this filter have an error of {means[needed]:.2g}. The score of "
+            "the search is also better because the filter has seen all samples."
+        )
+    mask[:] = False
+    mask[ranked[:keep]] = True
+    sentence = f"Kept the best {keep} of {mask.size} features by {FILTERS[name].title}.{why}"
+    return Kept(mask, tuple(int(place) for place in ranked[:keep]), sentence)
+
+
+def _dense_numbers(X: Any) -> FloatArray | None:
+    """The features as an array for the filter; None if they are not all numbers."""
+    if not hasattr(X, "toarray"):
+        numbers: FloatArray | None = as_numbers(X)
+        return numbers
+    remedy = "put SelectKBest before the selector, or use prefilter=None"
+    check_memory("the dense copy of X for the filter", 8 * X.shape[0] * X.shape[1], remedy)
+    return np.asarray(X.toarray(), dtype=np.float64)
+
+
+def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[int]:
+    """Return the features, best first; for several targets, by the sum of their ranks."""
+    numbers = _dense_numbers(X)
+    if numbers is None:
+        raise PqswarmError(f"the filter {name} ranks numbers, but X has other columns: leave them out.")
+    ranks = [FILTERS[name].rank(numbers, column, continuous=continuous) for column in np.atleast_2d(y.T)]
+    return [int(place) for place in np.argsort(np.sum(np.argsort(ranks, axis=1), axis=0), kind="stable")]
+
+
+def filtered_errors(
+    rank: Callable[[FloatArray, AnyArray], list[int]],
+    choose: Callable[[IntArray, Splits], EvaluatorChoice],
+    numbers: FloatArray,
+    y: AnyArray,
+    splits: Splits,
+    sizes: list[int],
+) -> FloatArray:
+    """Return the errors of the features that rank first by the training samples, in some splits, for each size."""
+    masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
+    pairs = list(splits.split())
+    errors = []
+    for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
+        first = np.array(rank(numbers[train], y[train])[: sizes[-1]])
+        errors.append(choose(first, Splits([(train, test)], len(y))).evaluator.errors(masks))
+    return np.array(errors)

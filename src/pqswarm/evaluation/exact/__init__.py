@@ -1,1 +1,1 @@
-"""Exact evaluators; each package holds the evaluator, its kernels and its plain definition."""
+"""Exact evaluators; each package holds the evaluators and their kernels."""

@@ -16,7 +16,7 @@ from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, STYLE, WIDE, 
 from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
-from pqswarm.study.multiverse import Specification
+from pqswarm.study.plan import Specification
 
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]

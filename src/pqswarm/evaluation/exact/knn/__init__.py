@@ -1,1 +1,1 @@
-"""k-nearest neighbours: definition, evaluators, CPU and CUDA kernels. See README.md in this folder."""
+"""k-nearest neighbours: evaluators, CPU and CUDA kernels. See README.md in this folder."""

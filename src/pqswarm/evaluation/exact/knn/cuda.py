@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.evaluation.devices import CudaBackend, CudaMaskPacker, cuda_source
+from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator

@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import EvaluatorOptions
-from pqswarm.evaluation.devices import ExactEvaluator, ExactOptions
+from pqswarm.evaluation.base import EvaluatorOptions, ExactEvaluator, ExactOptions, RegressionEvaluator
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.regression import RegressionEvaluator
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator supports."""

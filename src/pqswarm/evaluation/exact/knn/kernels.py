@@ -12,7 +12,7 @@ Each sample searches its nearest samples of other folds. Most pairs are skipped:
    index.
 
 Codes and single precision filter, but never decide: all comparisons allow for a bound on their error. Fast-math is
-therefore harmless in the functions that use it. ``definition.py`` holds the plain version.
+therefore harmless in the functions that use it. ``tests/reference/definitions.py`` holds the plain version.
 """
 
 import numpy as np

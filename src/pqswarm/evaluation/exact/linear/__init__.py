@@ -1,1 +1,1 @@
-"""Linear models (LDA, linear and ridge regression): definitions, evaluators and kernels."""
+"""Linear models (LDA, linear and ridge regression): evaluators and kernels."""

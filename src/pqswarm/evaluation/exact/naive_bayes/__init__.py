@@ -1,1 +1,1 @@
-"""Naive Bayes, Gaussian, kernel and discrete: definitions, evaluators, CPU and CUDA kernels."""
+"""Naive Bayes, Gaussian, kernel and discrete: evaluators, CPU and CUDA kernels."""

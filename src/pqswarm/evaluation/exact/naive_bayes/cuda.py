@@ -12,8 +12,8 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.devices import CudaBackend, CudaMaskPacker, cuda_source
-from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator
+from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
+from pqswarm.evaluation.exact.naive_bayes.evaluator import GaussianNBEvaluator
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator

@@ -1,10 +1,10 @@
-"""The exact error of kernel naive Bayes."""
+"""The exact errors of naive Bayes: with kernel densities, normal densities, and counts."""
 
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
 from math import log, pi, sqrt
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator
-from pqswarm.evaluation.devices import ExactEvaluator, ExactOptions
-from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.memory import check_memory
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.base import ClassificationEvaluator, ExactEvaluator, ExactOptions, SubsetError, check_memory
+from pqswarm.evaluation.folds import CrossValidation, Folds
+from pqswarm.evaluation.scaling import Scaling
 
 _MEMORY = 2_000_000_000  # maximum bytes of the tables
 _BLOCK_NUMBERS = 1024  # numbers of a feature per block of samples: a hundred features fit into the cache
@@ -178,7 +178,7 @@ class KernelNBEvaluator(ExactEvaluator):
         return table
 
     def _prepare_counting(self) -> None:
-        """Arrange the table for ``count_kernels.py``: (blocks, features and prior, classes, samples).
+        """Arrange the table for ``kernels.py``: (blocks, features and prior, classes, samples).
 
         It is in single precision, and the own class of each sample comes first.
         """
@@ -228,7 +228,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def _counts_of(self, masks: BoolArray, folds: range, n_hits: int) -> tuple[IntArray, IntArray]:
         """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
-        from pqswarm.evaluation.exact.naive_bayes import count_kernels as kernels
+        from pqswarm.evaluation.exact.naive_bayes import kernels
 
         n = len(self.data)
         sizes = masks.sum(axis=1)
@@ -297,3 +297,297 @@ def portable_nb_log(values: FloatArray) -> FloatArray:
     from pqswarm._kernels.math import logarithms
 
     return np.asarray(logarithms(values.ravel()).reshape(values.shape))
+
+
+class GaussianNBHyperparameters(Parameters):
+    """Hyperparameters of Gaussian naive Bayes."""
+
+    var_smoothing: float = parameter(
+        "fraction of the largest variance of the selected features, added to all variances",
+        default=1e-9,
+        low=0.0,
+        high=1e6,
+    )
+
+
+class GaussianNBEvaluator(ExactEvaluator):
+    """The exact cross-validated error of scikit-learn's GaussianNB.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs, device
+        See :class:`ExactEvaluator`.
+    var_smoothing : float
+        As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples in fitting; errors are counted without.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
+    >>> bool(evaluator.errors(np.ones((1, 13), dtype=bool))[0] < 0.1)
+    True
+    """
+
+    takes_splits = True
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: CrossValidation,
+        var_smoothing: float = 1e-9,
+        sample_weight: FloatArray | None = None,
+        **options: Unpack[ExactOptions],
+    ) -> None:
+        super().__init__(X, y, cast("Folds", folds), **options)
+        self.sample_weight = sample_weight
+        self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
+        self._views = self.fold_views()
+        self.by_fold = np.argsort(folds.row_folds, kind="stable")
+        self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
+        self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
+        for fold in range(folds.n_folds):
+            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
+        self._class_weights = fold_class_weights(self, sample_weight)
+        self.log_priors = fold_log_priors(self._class_weights)
+        self.moments = self._moments_of(slice(None))
+        if self.device == "cuda":
+            from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
+
+            self._gpu = GaussianNBOnCuda(self)
+
+    def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means and variances of each fold's training samples, (folds, features, classes), and overall variances."""
+        width = len(range(self.n_features)[features])
+        shape = (self.folds.n_folds, width, self.classes.size)
+        means = np.full(shape, np.nan)
+        variances = np.full(shape, np.nan)
+        spread = np.empty(shape[:2])
+        for fold, (train, _) in enumerate(self.folds.split()):
+            data = np.ascontiguousarray(self._view(fold)[train, features])
+            spread[fold] = np.var(data, axis=0)
+            for label in np.unique(self.labels[train]):
+                own = self.labels[train] == label
+                members = data[own]
+                if self.sample_weight is None:
+                    means[fold, :, label] = members.mean(axis=0)
+                    variances[fold, :, label] = members.var(axis=0)
+                elif np.isclose(self._class_weights[fold, label], 0.0):  # as in scikit-learn
+                    means[fold, :, label] = variances[fold, :, label] = 0.0
+                else:
+                    weights = self.sample_weight[train[own]]
+                    means[fold, :, label] = middle = np.average(members, axis=0, weights=weights)
+                    variances[fold, :, label] = np.average(np.square(members - middle), axis=0, weights=weights)
+        return means, variances, spread
+
+    def single(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The column and moments of a single feature: NumPy rounds sums over one column differently."""
+        column = slice(feature, feature + 1)
+        return self.columns[column], *self._moments_of(column)
+
+    def estimator(self) -> object:
+        """Return scikit-learn's classifier."""
+        from sklearn.naive_bayes import GaussianNB
+
+        return GaussianNB(var_smoothing=self.var_smoothing)
+
+    def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log of prior times density of each prediction and class, and zeros: bits are scikit-learn's."""
+        return self._scores_of_folds(selected, np.arange(self.folds.n_folds)), np.zeros(self.by_fold.size)
+
+    def _scores_of_folds(self, selected: IntArray, folds: IntArray) -> FloatArray:
+        """The scores of scikit-learn's models in some folds, from precomputed moments."""
+        single = selected.size == 1
+        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if single else self.moments
+        columns = np.zeros(1, dtype=np.int64) if single else selected
+        scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
+        for fold in folds.tolist():
+            means, variances, spread = (moment[fold][columns] for moment in moments)
+            counts = self._class_weights[fold]
+            seen = np.unique(self.labels[self.folds.train(fold)])
+            model: Any = self.estimator()
+            model.classes_ = seen
+            model.class_prior_ = counts[seen] / counts.sum()
+            model.theta_ = np.ascontiguousarray(means[:, seen].T)
+            model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
+            data = np.ascontiguousarray(self._view(fold)[self.folds.test(fold)][:, selected])
+            with np.errstate(all="ignore"):
+                scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(data)
+        return scores
+
+    def _view(self, fold: int) -> FloatArray:
+        return self._views[fold % len(self._views)]
+
+    def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
+        """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
+        folds = np.unique(self.folds.row_folds[doubtful])
+        winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
+
+    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
+        from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
+
+        part = slice(folds.start, folds.stop)
+        starts = self.starts[folds.start : folds.stop + 1]
+        predicted = np.empty((len(masks), self.by_fold.size), dtype=np.int64)
+
+        def work(row: int) -> None:
+            mask = masks[row]
+            columns = self.columns
+            selected = np.flatnonzero(mask)
+            (means, variances, spread) = self.moments
+            if selected.size == 1:
+                columns, means, variances, spread = self.single(int(selected[0]))
+                selected = np.zeros(1, dtype=np.int64)
+            # A fraction of the largest variance of a selected feature, in each fold.
+            smoothing = self.var_smoothing * spread[part, selected].max(axis=1)
+            winners = np.empty(self.by_fold.size, dtype=np.int64)
+            doubtful = np.zeros(self.by_fold.size, dtype=np.bool_)
+            doubtful[starts[0] : starts[-1]] = True
+            if (smoothing > 0).all():
+                moments = (means[part], variances[part], smoothing, self.log_priors[part])
+                gaussian_winners(columns, starts, selected, *moments, winners, doubtful)
+            predicted[row, self.by_fold] = winners
+            if doubtful.any():
+                self.decide_as_scikit_learn(mask, self.by_fold[doubtful], predicted[row])
+
+        self.in_threads(work, range(len(masks)))
+        return predicted
+
+
+DISCRETE_MODELS = {"multinomial": "MultinomialNB", "complement": "ComplementNB", "bernoulli": "BernoulliNB"}
+"""scikit-learn's classes by model."""
+
+
+class DiscreteNBHyperparameters(Parameters):
+    """Hyperparameters of naive Bayes for counts."""
+
+    model: str = parameter(
+        "counts of each class or of all others, or presence", default="multinomial", choices=tuple(DISCRETE_MODELS)
+    )
+    alpha: float = parameter("count added to each feature", default=1.0, low=1e-10, high=1e10)
+    fit_prior: bool = parameter("whether classes have their frequency as prior", default=True)
+    norm: bool = parameter("whether the weights of a class are normalised; complement", default=False)
+    binarize: float = parameter("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
+
+
+class DiscreteNBEvaluator(ClassificationEvaluator):
+    """The exact cross-validated error of scikit-learn's MultinomialNB, ComplementNB or BernoulliNB.
+
+    The counts of a sparse matrix are computed once for each fold; a subset uses its part of them. The formulas are
+    scikit-learn's own, so that even its rounding is reproduced.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix of shape (n_samples, n_features)
+        Counts or other numbers of at least 0; with "bernoulli" any. Sparse matrices need scaling "none".
+    y, folds, scaling, n_jobs
+        See :class:`ClassificationEvaluator`.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples in fitting; errors are counted without.
+    **hyperparameters
+        `model`, `alpha`, `fit_prior`, `norm` and `binarize`, as in scikit-learn.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> from pqswarm.evaluation import Folds
+    >>> X = csr_matrix([[2, 0, 1], [1, 0, 0], [0, 2, 0], [0, 1, 1]])
+    >>> evaluator = DiscreteNBEvaluator(X, [0, 0, 1, 1], Folds([0, 1, 0, 1]), scaling="none")
+    >>> evaluator.errors([[True, True, False], [False, False, True]]).tolist()
+    [0.0, 0.5]
+    """
+
+    takes_splits = True
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        folds: Any,
+        *,
+        sample_weight: FloatArray | None = None,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        **hyperparameters: Any,
+    ) -> None:
+        self._is_sparse = hasattr(X, "tocsr")
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        self.hyperparameters = DiscreteNBHyperparameters(**hyperparameters)
+        self.sample_weight = sample_weight
+        binary = self.hyperparameters.model == "bernoulli"
+        coded = np.eye(self.classes.size)[self.labels]
+        coded *= 1.0 if sample_weight is None else sample_weight[:, np.newaxis]
+        self._parts = []
+        self._refused = np.zeros((folds.n_folds, self.n_features), dtype=np.bool_)
+        for fold, (train, test) in enumerate(folds.split()):
+            data = self.fold_data(fold)
+            seen = np.unique(self.labels[train])
+            if binary:
+                data = (data > self.hyperparameters.binarize).astype(np.float64)
+            fitted = data[train]
+            tested = data[test]
+            own = np.ascontiguousarray(coded[train][:, seen])
+            self._refused[fold] = not binary and np.asarray((fitted < 0).sum(axis=0)).ravel() > 0
+            if self._is_sparse:
+                fitted = np.ascontiguousarray((fitted.T @ own).T)
+                tested = tested.tocsc()
+            self._parts.append((seen, own, fitted, tested))
+
+    def _checked_data(self, X: Any) -> Any:
+        if not self._is_sparse:
+            return super()._checked_data(X)
+        data = X.tocsr().astype(np.float64)
+        data.sum_duplicates()
+        if self.scaling != "none" or not np.isfinite(data.data).all():
+            raise PqswarmError("a sparse X must be finite, and needs scaling 'none'.")
+        return data
+
+    def fold_data(self, fold: int) -> Any:
+        """Return the features scaled for the classifier that tests `fold`."""
+        return self.data if self._is_sparse else super().fold_data(fold)
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's classifier."""
+        return make_discrete_estimator(self.hyperparameters)
+
+    def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding, none."""
+        if self._refused[:, selected].any():
+            raise SubsetError.of(self.estimator(), selected, ValueError("Negative values in data"))
+        scores = np.full((int(self.folds.sizes.sum()), self.classes.size), -np.inf)
+        for fold, (seen, own, fitted, tested) in enumerate(self._parts):
+            model = self.estimator()
+            model.classes_ = seen
+            model.class_count_ = own.sum(axis=0)
+            counts = np.take(fitted, selected, axis=1) if self._is_sparse else own.T @ fitted[:, selected]
+            model.feature_count_ = counts
+            model.feature_all_ = counts.sum(axis=0)
+            with np.errstate(all="ignore"):
+                model._update_feature_log_prob(model.alpha)
+                model._update_class_log_prior()
+                scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(tested[:, selected])
+        return scores, np.where(np.isnan(scores).any(axis=1), np.inf, 0.0)
+
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
+        predicted = np.empty((len(masks), self.folds.sizes.sum()), dtype=np.int64)
+
+        def work(row: int) -> None:
+            try:
+                predicted[row] = self.class_scores(np.flatnonzero(masks[row]))[0].argmax(axis=1)
+            except SubsetError:
+                predicted[row] = -1
+
+        self.in_threads(work, range(len(masks)))
+        return predicted
+
+
+def make_discrete_estimator(hyperparameters: DiscreteNBHyperparameters) -> Any:
+    """Return scikit-learn's classifier with these hyperparameters."""
+    from sklearn import naive_bayes
+
+    own = hyperparameters
+    more: Any = {"complement": {"norm": own.norm}, "bernoulli": {"binarize": own.binarize}}.get(own.model, {})
+    return getattr(naive_bayes, DISCRETE_MODELS[own.model])(alpha=own.alpha, fit_prior=own.fit_prior, **more)
