@@ -175,7 +175,8 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
     Other events are left out if enough remains.
     """
     if event.type in _LASTING:
-        return _window_centred_on(found, (event.start + event.end) / 2)
+        middle = round((event.start + event.end) / 2 * found.sampling_rate)
+        return _clip_window(found, middle - _recording_window_length(found) // 2)
     part = event.worst
     first, stop = _window_around(found, part.start, max(part.end, part.start))
     rate = found.sampling_rate
@@ -214,10 +215,6 @@ def read_window_samples(
 
 def _recording_window_length(found: Characterization) -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
-
-
-def _window_centred_on(found: Characterization, moment: float) -> tuple[int, int]:
-    return _clip_window(found, round(moment * found.sampling_rate) - _recording_window_length(found) // 2)
 
 
 def _window_around(found: Characterization, start: float, end: float) -> tuple[int, int]:

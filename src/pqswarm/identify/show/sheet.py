@@ -21,11 +21,10 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.rows import duration_text, magnitude_text
 from pqswarm.identify.show import rows
-from pqswarm.identify.show.figures import draw_panels, phase_style
-from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
+from pqswarm.identify.show.figures import draw_name, draw_panels, font_families, phase_style, shorten_to_font_width
 from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
-from pqswarm.identify.words import duration_text, magnitude_text
 from pqswarm.measure import Event, measure_at
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot

@@ -16,14 +16,13 @@ from markupsafe import Markup, escape
 from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
-from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.rows import COLUMNS
+from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.rows import COLUMNS, duration_text, join_words, time_text
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,
     ListedEvent,
     ListedRecording,
-    Waveforms,
     count_types,
     find_waveform_recording,
     list_events,
@@ -32,11 +31,9 @@ from pqswarm.identify.show.page.listing import (
 )
 from pqswarm.identify.show.rows import COLORS, csv_lines, row_color
 from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, SEMI_REQUIRED, Curve, curve_point, rank_event
-from pqswarm.identify.words import duration_text, join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
 
 if TYPE_CHECKING:
-    from pqswarm.identify.analysis import Analysis
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.section import Table
 
@@ -414,7 +411,8 @@ def page_html(
     kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in analyses]
     listed = list_events(kept)
     waveforms = read_waveforms(listed, find)
-    figures = _list_figures(waveforms)
+    figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
+    figures.sort(key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
     worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
     csv = csv_lines(
@@ -515,12 +513,6 @@ class _Figure:
     listed: ListedEvent
     place: int
     note: str
-
-
-def _list_figures(waveforms: Sequence[Waveforms]) -> list[_Figure]:
-    """One figure for each event, worst first."""
-    figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
-    return sorted(figures, key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
 
 
 def _page_html_figures_note(number: int, events: int) -> str:
