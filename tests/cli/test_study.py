@@ -189,10 +189,7 @@ def test_help(command):
         (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cuda'?"),
         (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
-        (
-            ["study", "smoke", "--device", "cuda"],
-            "device 'cuda' needs",
-        ),
+        (["study", "smoke", "--device", "cuda"], "device 'cuda' needs"),
         (["study", "smoke", "--jobs", "0"], "jobs must be an integer of at least 1"),
         (["study", "smoke", "--out", "bad.toml"], "bad.toml is not a folder: give --out"),
         (["study", "smoke", "--out", "bad.toml/study"], "cannot use bad.toml/study for a study: "),

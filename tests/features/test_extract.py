@@ -9,15 +9,7 @@ from tests.reference import functions as slow
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
-from pqswarm.features import (
-    FUNCTIONS,
-    band_edges,
-    band_names,
-    decompose,
-    decomposition_level,
-    extract,
-    minimum_samples,
-)
+from pqswarm.features import FUNCTIONS, band_edges, band_names, decompose, decomposition_level, extract, minimum_samples
 from pqswarm.features.wavelet import coefficient_times
 
 
