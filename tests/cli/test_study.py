@@ -172,13 +172,6 @@ def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):
     assert told[-1].startswith("done in ")
 
 
-@pytest.mark.parametrize("command", [("study",), ("plan",), ("plan", "show"), ("plan", "check")])
-def test_help(command):
-    result = CliRunner().invoke(app, [*command, "--help"])
-    assert result.exit_code == 0
-    assert command == ("plan",) or "Example: pqswarm" in result.output
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -507,11 +507,11 @@ class _Cell:
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
     ) -> _Kind:
         """Return the stored finding, computing it first if necessary."""
-        found = self.store.find(kind, classifier, level)
-        if found is None:
-            found = compute()
-            self.store.put(found)
-        return found
+        finding = self.store.find(kind, classifier, level)
+        if finding is None:
+            finding = compute()
+            self.store.put(finding)
+        return finding
 
     def open_data(self, given: Samples | None) -> StudyData:
         """Return the data, which must be those that the study started with."""
@@ -534,11 +534,11 @@ class _Cell:
                 self.store.put(grid)
         chosen = self.once(lambda: choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
         rule = self.plan.subsets
-        made = plan.make(chosen.settings)
         groups = (
             None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
         )
-        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, made, plan.scaling, groups)
+        classifier = plan.make(chosen.settings)
+        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, classifier, plan.scaling, groups)
         self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
         self.once(lambda: findings.AllFeatures(name, problem.error_of_all(self.jobs)), findings.AllFeatures, name)
         self.meter.step("hyperparameters")
