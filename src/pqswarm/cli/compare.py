@@ -154,9 +154,9 @@ def _comparisons(
     samples = given.samples if given.blocks else dict(zip(given.names, given.values.T, strict=True))
     options: Any = {"lower_is_better": not higher_is_better, "margin": margin}
     with_control, of_pair = ("paired", "paired_pairs") if given.blocks else ("unpaired", "pairs")
-    tables = {with_control: [one.row() for one in compare_all(samples, control=control, **options)]}
+    tables = {with_control: [comparison.row() for comparison in compare_all(samples, control=control, **options)]}
     if pair is not None:
-        tables[of_pair] = [one.row() for one in compare_all(samples, pairs=[pair], **options)]
+        tables[of_pair] = [comparison.row() for comparison in compare_all(samples, pairs=[pair], **options)]
     return tables
 
 

@@ -85,8 +85,7 @@ def identify(
         if name.lower().endswith(".json"):
             raise PqswarmError(f"--json prints to the standard output: omit {name!r}, or write > {name}.")
     given = {"--csv": csv, "--html": html, "--pdf": pdf}
-    outputs = {name: path for name, path in given.items() if path is not None}
-    _check_outputs(outputs, [*files, *filter(None, [model])], overwrite)
+    outputs = _checked_outputs(given, [*files, *filter(None, [model])], overwrite)
     if reanalyze and archive is None:
         raise PqswarmError("--reanalyze is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
@@ -124,8 +123,9 @@ def identify(
     results.exit(is_stopped, written)
 
 
-def _check_outputs(outputs: dict[str, Path], inputs: Iterable[str | Path], overwrite: bool) -> None:
-    """Raise an error, before any work, if a file cannot be written."""
+def _checked_outputs(given: dict[str, Path | None], inputs: Iterable[str | Path], overwrite: bool) -> dict[str, Path]:
+    """Return the files to write, by option; raise an error, before any work, if one cannot be written."""
+    outputs = {name: path for name, path in given.items() if path is not None}
     for name, path in outputs.items():
         check_ending(name, path, [".html", ".htm"] if name == "--html" else [f".{name[2:]}"])
     read = {realpath(path) for path in inputs}
@@ -133,6 +133,7 @@ def _check_outputs(outputs: dict[str, Path], inputs: Iterable[str | Path], overw
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
+    return outputs
 
 
 @dataclass

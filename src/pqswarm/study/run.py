@@ -424,7 +424,9 @@ def _open_pools(
     """Open the pools of workers and return them by classifier."""
     devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
     jobs = min(jobs, sum(cell.n_runs for cell in plan.cells().values()))
-    pools = {one: stack.enter_context(worker_pool(jobs, cluster, one)) for one in dict.fromkeys(devices.values())}
+    pools = {
+        device: stack.enter_context(worker_pool(jobs, cluster, device)) for device in dict.fromkeys(devices.values())
+    }
     return {name: pools[one] for name, one in devices.items()}
 
 
@@ -483,7 +485,10 @@ class _Cell:
     def prepare(self, given: Samples | None) -> dict[str, StudyProblem]:
         """Return the problem of each classifier."""
         self._data = self.open_data(given)
-        self._problems = {one.name: self.prepare_classifier(one, self._data.seen) for one in self.plan.classifiers}
+        self._problems = {
+            classifier.name: self.prepare_classifier(classifier, self._data.seen)
+            for classifier in self.plan.classifiers
+        }
         return self._problems
 
     def test(self, scheduler: Scheduler) -> None:
@@ -547,7 +552,7 @@ class _Cell:
     def best_subsets(self, name: str, problem: StudyProblem, scheduler: Scheduler) -> Masks:
         """Return the best subsets of one classifier, and the smallest within one standard error of the baseline's."""
         plan = self.plan
-        runs = {one.name: scheduler.runs(self.name, name, one.name) for one in plan.algorithms}
+        runs = {algorithm.name: scheduler.runs(self.name, name, algorithm.name) for algorithm in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
         masks |= {algorithm: best_run(records).mask for algorithm, records in runs.items()}
         self.tell(f"{name}: a smaller subset")
