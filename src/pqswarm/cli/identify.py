@@ -79,7 +79,7 @@ def identify(
     """
     from pqswarm._base.threads import effective_jobs
     from pqswarm.identify import Archive, find_recordings
-    from pqswarm.identify.archive.backlog import identify_many
+    from pqswarm.identify.archive.analyzer import identify_many
 
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
@@ -227,7 +227,7 @@ class _Results:
     def write(self, site: "Site | None", reading: dict[str, Any]) -> Iterator[Path]:
         """Write the files; the page opens recordings again for its figures."""
         if "--csv" in self.outputs:
-            from pqswarm.identify.show.lines import csv_lines
+            from pqswarm.identify.show.rows import csv_lines
 
             yield write_atomically(self.outputs["--csv"], csv_lines(self.rows))
         if "--html" in self.outputs:
@@ -261,7 +261,7 @@ class _Results:
 
 def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
-    from pqswarm.identify.show.lines import line_heading, text_lines
+    from pqswarm.identify.show.rows import line_heading, text_lines
 
     channels: dict[str, list[str]] = {}
     for reference in analysis.references:

@@ -227,7 +227,7 @@ def read_analysis_options(
     """Return the arguments of :func:`pqswarm.identify.identify_file`, checked before any file is read."""
     from pqswarm.identify import default_model, load_model, load_site
     from pqswarm.recordings import Site
-    from pqswarm.recordings.site.file import read_reference, read_state, read_voltage
+    from pqswarm.recordings.site import read_reference, read_state, read_voltage
 
     given = None if site is None else load_site(site)
     if state:

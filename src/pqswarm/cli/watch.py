@@ -35,7 +35,7 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pqswarm.identify.folder.receivers import Receiver
+    from pqswarm.identify.folder.watch import Receiver
 
 
 def watch(
@@ -120,7 +120,7 @@ def _print_watch_message(text: str) -> None:
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
     """The requested receivers, or the standard output."""
-    from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
+    from pqswarm.identify.folder.watch import JsonLines, StreamReceiver, Webhook
 
     receivers: list[Receiver] = []
     if webhook is not None:
