@@ -12,6 +12,7 @@ from pqswarm.events import PRESETS
 from pqswarm.study import PLANS, StudyPlan, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 from pqswarm.study.plan_file import restore_plan
+from tests.study.plan_tables import PAGE, PARTS, page
 
 SMOKE = plan_text("smoke")
 SEVEN = ["ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso", "sffs"]
@@ -366,3 +367,16 @@ def test_plans_stored_before_keys_were_renamed():
     assert (plan.baseline, plan.held_out.cross_dataset) == ("share", True)
     assert plan.dataset.make_preset().bench_fraction == 0
     assert plan.dataset.make_preset().models == PRESETS["paper-grid"].models
+
+
+def test_page_of_plan_keys_is_up_to_date():
+    """Else: python -m tests.study.plan_tables."""
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_examples_make_plans():
+    examples = {part.__name__: example for _, part, example in PARTS}
+    common = [examples[name] for name in ("FoldsPlan", "SubsetsPlan", "ClassifierPlan", "AlgorithmPlan")]
+    for data, held_out in (("DatasetPlan", "HeldOutPlan"), ("OwnDataPlan", "OwnHeldOutPlan")):
+        plan = read_plan("\n".join([examples["StudyPlan"], examples[data], examples[held_out], *common]))
+        assert (type(plan.dataset).__name__, type(plan.held_out).__name__) == (data, held_out)
