@@ -175,7 +175,7 @@ def studies(app, smoke_study):
     (folder / "text").mkdir()
     (folder / "text" / "study.sqlite").write_text("This is no database, but a text that is long enough.\n" * 99)
     with Store(outside, write=True) as store:  # as a study that was killed leaves its files
-        store.revise(store.find(findings.About))
+        store.put(store.find(findings.About), replace=True)
         shutil.copytree(outside, folder / "killed")
     return folder
 

@@ -12,7 +12,7 @@ from pqswarm.report.document import compose
 from pqswarm.report.html import html_report
 from pqswarm.report.summary import summarize
 from pqswarm.study import Store
-from pqswarm.study.live_progress import StageProgress
+from pqswarm.study.progress import StageProgress
 
 
 def ask(app, path, method="GET", body=None):

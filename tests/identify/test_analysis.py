@@ -14,9 +14,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, Analysis, EventResult, default_model, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
-from pqswarm.identify.class_limits import allowed_classes
+from pqswarm.identify.classify import allowed_classes
 from pqswarm.identify.show.figures import plot_event
-from pqswarm.identify.show.lines import csv_lines
+from pqswarm.identify.show.rows import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))

@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 from tests.identify.invented import analysis, event, recording, with_label
 
-from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import ListedRecording, page_html
-from pqswarm.identify.show.page.html import _page_html_figures_note
-from pqswarm.identify.show.page.indices import count_dips_for_indices, count_swells_for_indices, sarfi
-from pqswarm.identify.show.page.listing import list_events, listing_headline
-from pqswarm.identify.show.page.waveforms import MAX_BYTES, choose_events
+from pqswarm.identify.show.page.html import (
+    _page_html_figures_note,
+    count_dips_for_indices,
+    count_swells_for_indices,
+    sarfi,
+)
+from pqswarm.identify.show.page.listing import MAX_BYTES, choose_events, list_events, listing_headline
+from pqswarm.identify.show.rows import csv_lines
 from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
@@ -347,7 +350,7 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     assert [row.recording.analysis.source for row in chosen] == [
         f"{i}.cfg" for i in range(20)
     ]  # the worst of each, worst first
-    monkeypatch.setattr("pqswarm.identify.show.page.waveforms.MAX_BYTES", 120_000)
+    monkeypatch.setattr("pqswarm.identify.show.page.listing.MAX_BYTES", 120_000)
     text = drawn([analysis(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalog import BACKGROUND_PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, check_parameters

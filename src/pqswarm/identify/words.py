@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import isfinite
 
-from pqswarm._base.units import digits_text, voltage_text
+from pqswarm._base.text import digits_text, voltage_text
 from pqswarm.measure import Event
 
 _MINUTES = 120.0

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.measure.steady.notching import MIN_SAMPLES
 from pqswarm.measure.supply.channels import ChannelState, describe_states
 from pqswarm.measure.supply.survey import Supply

@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pqswarm._base.text import count_text, file_text, printable
+from pqswarm._base.text import count_text, file_text, frequency_text, printable
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.recordings.files import naming_file
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.phases import find_phase

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
 from pqswarm.errors import PqswarmError
-from pqswarm.study.database import store_stamp
-from pqswarm.study.live_progress import Follower
+from pqswarm.study.progress import Follower
+from pqswarm.study.store import store_stamp
 
 
 class StudyHandler(Base):

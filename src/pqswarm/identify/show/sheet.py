@@ -18,8 +18,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
 from pqswarm import __version__
-from pqswarm._base.text import count_text
-from pqswarm._base.units import frequency_text, unit_text, voltage_text
+from pqswarm._base.text import count_text, frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show import rows
@@ -28,7 +27,7 @@ from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_fon
 from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
 from pqswarm.identify.words import duration_text, magnitude_text
 from pqswarm.measure import Event, measure_at
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.style import FAINT, INK, STYLE

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pqswarm._base.text import unit_text
 from pqswarm._base.typing import AnyArray
-from pqswarm._base.units import unit_text
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.stages import Trace

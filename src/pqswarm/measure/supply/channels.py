@@ -7,8 +7,8 @@ from os.path import commonprefix
 
 import numpy as np
 
+from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import fill_gaps
 from pqswarm.recordings.frequency import fundamental_fraction, fundamental_fractions, measure_frequency

@@ -7,8 +7,8 @@ from math import sqrt
 
 import numpy as np
 
+from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flicker import find_flicker
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import half_cycle_rms, known_median

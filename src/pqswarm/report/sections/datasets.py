@@ -29,7 +29,7 @@ from pqswarm.statistics.paired import PairedComparison, compare_datasets
 from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study import format_plan
 from pqswarm.study.findings import ALL_FEATURES
-from pqswarm.study.plan_data import HeldOutPlan
+from pqswarm.study.plan import HeldOutPlan
 
 _ALPHA = 0.05
 _MIN_DATASETS = 6

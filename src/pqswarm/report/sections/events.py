@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pqswarm._base.text import frequency_text
 from pqswarm._base.thinning import extreme_places, extremes
 from pqswarm._base.typing import FloatArray
-from pqswarm._base.units import frequency_text
 from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, generate, noise_stream
 from pqswarm.features import band_edges, band_names, decompose, decomposition_level, describe_band, extend
 from pqswarm.features.wavelet import coefficient_times

@@ -17,7 +17,7 @@ from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, Mult
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
 from pqswarm.study import format_plan
-from pqswarm.study.multiverse import Specification
+from pqswarm.study.plan import Specification
 
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]
