@@ -487,8 +487,7 @@ def summarize(store: Store, dataset: str | None = None) -> StudySummary:
     names = list(plan.cells())
     if dataset is not None or names == [""]:
         return StudySummary.of(_summarize_dataset(store.of(dataset or ""), about))
-    complete = _datasets_with_runs(store, plan)
-    datasets = {name: _summarize_dataset(store.of(name), about) for name in complete}
+    datasets = {name: _summarize_dataset(store.of(name), about) for name in _datasets_with_runs(store, plan)}
     if not datasets:
         raise PqswarmError(
             f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."
