@@ -352,18 +352,13 @@ class _EventClassifier:
                 rule = "flicker_with_harmonics"
             classes = measured_classes(classes, event.type, rule, thd, self.found.thresholds.thd)
         is_measured = is_bundled and classes == {rule}
-        prediction, reason = (
-            (None, "the model analyses one channel at a time")
-            if event.type == "unbalance"
-            else (None, "")
-            if is_measured
-            else self._ask(result, first, stop, classes)
-        )
-        if prediction is None:
-            shares = {rule: 1.0} if is_measured else {}
-            known = True
-        else:
-            shares, known = _analyzed_probabilities(prediction)
+        shares = {rule: 1.0} if is_measured else {}
+        known = True
+        reason = "the model analyses one channel at a time"
+        if event.type != "unbalance" and not is_measured:
+            prediction, reason = self._ask(result, first, stop, classes)
+            if prediction is not None:
+                shares, known = _analyzed_probabilities(prediction)
         if shares and is_bundled:
             shares = calibrate_shares(shares, event.type, result, rate / frequency)
         if not shares:
@@ -374,8 +369,7 @@ class _EventClassifier:
             agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
         else:
             agreement = "cannot be compared: unlike all training events of the model"
-        window = (first / rate, stop / rate)
-        return EventResult(event, rule, shares, agreement, window, result.reference_source, known)
+        return EventResult(event, rule, shares, agreement, (first / rate, stop / rate), result.reference_source, known)
 
     @cached_property
     def _starts(self) -> list[float]:

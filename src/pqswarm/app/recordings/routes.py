@@ -163,8 +163,7 @@ class RecordingAnalysis(RecordingHandler):
 
     async def get(self, name: str) -> None:
         """Send the analysis in full."""
-        place = await self.find(name)
-        self.send_json_text(await self.work(self._describe, place))
+        self.send_json_text(await self.work(self._describe, await self.find(name)))
 
     def _describe(self, place: RecordingInFile) -> str:
         section = self.section
@@ -432,8 +431,7 @@ class ArchiveList(ArchiveHandler):
         """Send the recordings, the newest first."""
         station = self.integer("station", 0, 0, 10**9)
         limit = self.integer("limit", 100, 1, _MAX_PAGE)
-        names = ("after", "state", "text")
-        given = {name: self.get_query_argument(name, "")[:200] for name in names}
+        given = {name: self.get_query_argument(name, "")[:200] for name in ("after", "state", "text")}
         section = self.section
         found = await self.work(
             lambda: section.archive.recordings(owner=self.owner, limit=limit, station=station, **given)
@@ -550,8 +548,7 @@ class Corrections(ArchiveHandler):
         """Send the log."""
         section = self.section
         found = await self.work(section.archive.correction_log, self.owner)
-        listed = [one | {"path": section.name_of(one["path"], one["upload"])} for one in found]
-        self.send_json({"corrections": listed})
+        self.send_json({"corrections": [one | {"path": section.name_of(one["path"], one["upload"])} for one in found]})
 
     async def post(self) -> None:
         """Add a correction."""

@@ -89,8 +89,7 @@ def draw_name(text: str, otherwise: str = "") -> str:
         return text
     if otherwise:
         return otherwise
-    shown = "".join(letter or _MISSING for letter in letters)
-    return re.sub(f"{_MISSING}+", "…", shown)
+    return re.sub(f"{_MISSING}+", "…", "".join(letter or _MISSING for letter in letters))
 
 
 def shorten_to_font_width(text: str, limit: int, *, keep: int = 0) -> str:
@@ -241,8 +240,7 @@ def _read(
         times.append(moments)
         pieces.append(samples)
     time = np.concatenate(times)
-    values = np.concatenate(pieces, axis=1)
-    return [(time, line) for line in values]
+    return [(time, line) for line in np.concatenate(pieces, axis=1)]
 
 
 def _thin_figure_samples(time: FloatArray, samples: FloatArray, step: int) -> tuple[FloatArray, FloatArray]:

@@ -84,8 +84,7 @@ def sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = (
             }
         )
     if len(table) > 1:
-        keys = ("events", *_SARFI)
-        table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in keys}})
+        table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in ("events", *_SARFI)}})
     return table
 
 
@@ -311,21 +310,19 @@ class _Axes:
 
     def _point(self, row: _ChartPoint) -> str:
         event_type = row.found.event.type
-        seconds = row.seconds
-        percent = row.percent
-        x = self.x(seconds)
-        y = self.y(percent)
+        x = self.x(row.seconds)
+        y = self.y(row.percent)
         tip = escape(row.tip)
-        if percent > self.top:
+        if row.percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
         elif event_type in RMS:
             shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
         return (
-            f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" data-seconds="{seconds:.6g}" '
-            f'data-percent="{percent:.6g}" fill="{row_color(row.found)}" aria-label="{tip}">'
-            f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
+            f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" '
+            f'data-seconds="{row.seconds:.6g}" data-percent="{row.percent:.6g}" '
+            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}</g></a>'
         )
 
 
