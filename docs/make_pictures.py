@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import FILTERS, Folds, GaussianNBEvaluator, CachedEvaluator
+from pqswarm.evaluation import FILTERS, CachedEvaluator, Folds, GaussianNBEvaluator
 from pqswarm.events import generate
 from pqswarm.features import decompose
 from pqswarm.identify import identify
@@ -342,7 +342,8 @@ def harmonics(axis: Axes) -> None:
 def convergence(axis: Axes) -> None:
     """Searches on a small data set."""
     dataset = make_dataset(events_per_class=10, snr=float("inf"), seed=0)
-    evaluator = CachedEvaluator(GaussianNBEvaluator(dataset.X(), dataset.y, Folds.stratified(dataset.y, n_folds=5, seed=0)))
+    folds = Folds.stratified(dataset.y, n_folds=5, seed=0)
+    evaluator = CachedEvaluator(GaussianNBEvaluator(dataset.X(), dataset.y, folds))
     names = ("ga", "chbpso", "bpso", "2d-upso")
     palette = Palette([ALGORITHMS[name].title for name in names], baseline="2D-UPSO")
     for name in names:

@@ -9,7 +9,7 @@ best, against the number of evaluations. Lines are medians of five runs; SFFS is
 import numpy as np
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, KernelNBEvaluator, CachedEvaluator
+from pqswarm.evaluation import CachedEvaluator, Folds, KernelNBEvaluator
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size
 from pqswarm.search import ALGORITHMS, minimize, minimize_many
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, KNNEvaluator, CachedEvaluator
+from pqswarm.evaluation import CachedEvaluator, Folds, KNNEvaluator
 from pqswarm.search import minimize
 
 BUDGET = 2000

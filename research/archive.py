@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model, find_recordings
-from pqswarm.identify.archive.backlog import identify_many
-from pqswarm.identify.archive.records import insert
+from pqswarm.identify.archive.analyzer import identify_many
+from pqswarm.identify.archive.events import insert
 from pqswarm.recordings import write_comtrade
 from pqswarm.recordings.samples import Disturbance, GeneratedRecording
 

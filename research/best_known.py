@@ -22,7 +22,7 @@ from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CachedEvaluator, Folds
 from pqswarm.search import minimize_many
 from pqswarm.study import load_plan
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study.worker import StudyProblem
 
 
 def neighbours(mask):

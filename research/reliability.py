@@ -4,7 +4,7 @@
 
 The events are those of tests/reference/disturbances.py, each with a sampling rate, noise, background distortion (none,
 or a THD of 2 to 5 %) and a nominal voltage that is given or not, all at random. The constants of
-`pqswarm.identify.confidence` were fitted on such events of other seeds than the default one, which tests them.
+`pqswarm.identify.classify` were fitted on such events of other seeds than the default one, which tests them.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from pqswarm.evaluation import Folds
 from pqswarm.events import PRESETS
 from pqswarm.events.preset_file import write_preset
 from pqswarm.study import load_plan
-from pqswarm.study.plan_data import DatasetPlan
+from pqswarm.study.plan import DatasetPlan
 
 PLAN = load_plan("paper")
 UNIFORM, STEPPED = (write_preset(PRESETS[name]) for name in ("paper", "paper-grid"))

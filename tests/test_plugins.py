@@ -14,9 +14,8 @@ from pqswarm.events import EVENT_CLASSES
 from pqswarm.recordings import READERS
 from pqswarm.search import ALGORITHMS, Search
 from pqswarm.search.base import SearchParameters
-from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import RunKey
-from pqswarm.study.worker import PlannedRun, RunGroup, advance
+from pqswarm.study.worker import PlannedRun, RunGroup, StudyProblem, advance
 
 CLASSIFIER = """
 from pqswarm.evaluation import Classifier, Parameters, parameter

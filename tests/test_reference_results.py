@@ -14,7 +14,7 @@ import pytest
 from pqswarm.evaluation import CachedEvaluator, Folds
 from pqswarm.search import minimize
 from pqswarm.study import load_plan
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study.worker import StudyProblem
 from tests.depth import some
 
 pytestmark = pytest.mark.slow

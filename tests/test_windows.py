@@ -76,7 +76,7 @@ def test_every_module_is_imported_and_a_study_runs(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     loaded = json.loads(run.stdout.splitlines()[-1])
-    for name in ("cli.study", "study.executors", "study.lock", "study.worker", "report.style", "identify.model"):
+    for name in ("cli.study", "study.scheduler", "study.store", "study.worker", "report.style", "identify.model"):
         assert f"pqswarm.{name}" in loaded
     assert len(contents(folder)["runs"]) == 2 * (2 * 2 + 1)
     with Store(folder) as store:

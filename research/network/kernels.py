@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import cosine
-from pqswarm.events._bench_kernels import invert
+from pqswarm.events._kernels import invert
 
 _LEAK = 1e-10  # conductance of each node to earth over the largest of the branches: no node floats
 _CHOPPED = 0.01  # a switch that opens chops currents below this fraction of the highest one

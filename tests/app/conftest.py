@@ -13,13 +13,23 @@ import pytest
 from tests.app.recordings import write_pair
 from tests.app.recordings_page import LISTED
 from tests.app.serving import running_app
+from tests.conftest import made_once
 from tests.recordings.builders import binary_dat, cfg, rows
 
 from pqswarm.recordings import write_comtrade
 from pqswarm.recordings.samples import Disturbance, GeneratedRecording
-from pqswarm.study import Store, findings
+from pqswarm.study import Store, findings, read_plan, run_study
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
+SMALL = """
+runs = 1
+max_evaluations = 30
+baseline = "ga"
+dataset = { events_per_class = 10, classes = ["sag", "swell", "harmonics"], snr = [inf] }
+folds = { number = 2 }
+classifiers = [{ name = "k-NN", kind = "k-nn", n_neighbors = 3, grid_search = false }]
+algorithms = [{ algorithm = "ga" }, { algorithm = "bpso" }]
+"""
 HOSTILE_CHANNEL = "<img src=x onerror=alert(1)>\u202e=1+1"
 
 
@@ -154,28 +164,34 @@ def copy_study(study, folder):
 
 
 @pytest.fixture(scope="session")
-def studies(app, smoke_study):
+def small_study(tmp_path_factory):
+    """The folder of a study whose report takes a fraction of the time of that of ``smoke``."""
+    return made_once(tmp_path_factory, "small-study", lambda folder: run_study(read_plan(SMALL), folder, jobs=1))
+
+
+@pytest.fixture(scope="session")
+def studies(app, small_study):
     """The folder of the server, with studies: good, killed, damaged, of a newer version, too deep and outside."""
     folder = app.folder
-    copy_study(smoke_study, folder / "good")
-    copy_study(smoke_study, folder / "below" / "other")
-    copy_study(smoke_study, folder / "1" / "2" / "3" / "4" / "5")  # too deep
+    copy_study(small_study, folder / "good")
+    copy_study(small_study, folder / "below" / "other")
+    copy_study(small_study, folder / "1" / "2" / "3" / "4" / "5")  # too deep
     outside = folder.parent / "outside"
-    copy_study(smoke_study, outside)
+    copy_study(small_study, outside)
     (folder / "link").symlink_to(outside)
     (folder / "linked").mkdir()
     (folder / "linked" / "study.sqlite").symlink_to(outside / "study.sqlite")
-    newer = sqlite3.connect(copy_study(smoke_study, folder / "newer"))
+    newer = sqlite3.connect(copy_study(small_study, folder / "newer"))
     newer.execute("PRAGMA user_version = 99")
     newer.close()
     damaged = folder / "damaged" / "study.sqlite"
-    copy_study(smoke_study, damaged.parent)
+    copy_study(small_study, damaged.parent)
     content = damaged.read_bytes()
     damaged.write_bytes(content[:4096] + b"\x5a" * 20_000 + content[24_096:])
     (folder / "text").mkdir()
     (folder / "text" / "study.sqlite").write_text("This is no database, but a text that is long enough.\n" * 99)
     with Store(outside, write=True) as store:  # as a study that was killed leaves its files
-        store.revise(store.find(findings.About))
+        store.put(store.find(findings.About), replace=True)
         shutil.copytree(outside, folder / "killed")
     return folder
 

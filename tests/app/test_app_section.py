@@ -13,11 +13,9 @@ from tests.app.recordings import write_pair
 from tests.app.requests import ONE
 from tests.waiting import PATIENCE, wait_until
 
-from pqswarm.app.cache import AnswerCache
-from pqswarm.app.jobs import Cancelled, Job
+from pqswarm.app.jobs import AnswerCache, Cancelled, Job
 from pqswarm.app.recordings import section as recordings
-from pqswarm.app.recordings.files import RecordingInFile
-from pqswarm.app.recordings.queue import analyze_file
+from pqswarm.app.recordings.queue import RecordingInFile, analyze_file
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import followed as followed_studies
 from pqswarm.app.studies.followed import FollowedStudies

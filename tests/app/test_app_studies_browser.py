@@ -38,14 +38,14 @@ scheduler.advance = advance_slowly
 {WITHOUT_PICTURES}"""
 PLAN = """
 title = "{title}"
-runs = 4
-max_evaluations = 600
+runs = 2
+max_evaluations = 300
 baseline = "ga"
 [dataset]
 file = "data.csv"
 label = "class"
 [folds]
-number = 5
+number = 2
 [[classifiers]]
 name = "k-NN"
 kind = "k-nn"
@@ -61,9 +61,9 @@ algorithm = "bpso"
 def write_plan(folder):
     """A plan with data whose names are those of an attacker."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 30)), rng.integers(0, 3, 120)
+    X, y = rng.normal(size=(60, 12)), rng.integers(0, 3, 60)
     X[:, :4] += y[:, np.newaxis]
-    names = [f"{HOSTILE}{i}" for i in range(30)]
+    names = [f"{HOSTILE}{i}" for i in range(12)]
     rows = [[*map("{:.4f}".format, row), "abc"[label]] for row, label in zip(X, y, strict=True)]
     folder.mkdir()
     (folder / "data.csv").write_text("\n".join(map(",".join, [[*names, "class"], *rows])) + "\n")

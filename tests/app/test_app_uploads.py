@@ -11,7 +11,7 @@ from tests.app.recordings import write_pair
 from tests.app.requests import ONE, OTHER, access, ask, connect, get, open_page, recording, send, upload, wait_analyzed
 from tests.waiting import PATIENCE, wait_until
 
-from pqswarm.app.recordings.files import RecordingFiles, upload_folder_name
+from pqswarm.app.recordings.queue import RecordingFiles, upload_folder_name
 from pqswarm.app.recordings.uploads import StoredUploads, Upload, clean_folder, clean_name, clean_parts
 from pqswarm.app.workbench import mark_workbench_file_used, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError

@@ -212,7 +212,7 @@ def test_more_threads_than_work():
 
 def test_a_noisy_event_of_a_preset_without_noise():
     """As training asks for it, also on the presets of the paper."""
-    from pqswarm.datasets.specs import event_specs
+    from pqswarm.datasets.make import event_specs
 
     preset = PRESETS["paper"]
     clean, noisy = (event_specs(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))

@@ -20,9 +20,9 @@ from pqswarm.events import (
     class_title,
     class_type,
     generate,
+    models,
 )
 from pqswarm.events.classes import visible_classes
-from pqswarm.events.models import single
 from pqswarm.events.training import record_event
 
 PLUGIN = '''"""A class of events that pqswarm does not have, and a preset with it."""
@@ -150,11 +150,11 @@ def test_a_class_inserted_in_the_middle_changes_no_other_class(monkeypatch):
     before = make_dataset(2, 30.0)
     recorded = record_event("swell_with_transient", 5).signal
     members = list(EVENT_CLASSES._members.values())
-    members.insert(4, EventClass("sag_with_jump", single.sag, type="sag"))
+    members.insert(4, EventClass("sag_with_jump", models.sag, type="sag"))
     monkeypatch.setattr(EVENT_CLASSES, "_members", {one.name: one for one in members})
     paper = PRESETS["paper"]
-    models = {"sag_with_jump": paper.models["sag"], **paper.models}
-    after = make_dataset(2, 30.0, preset=replace(paper, models=models))
+    drawn = {"sag_with_jump": paper.models["sag"], **paper.models}
+    after = make_dataset(2, 30.0, preset=replace(paper, models=drawn))
     assert after.class_names[0] == "sag_with_jump"
     assert np.array_equal(after.seeds[2:], before.seeds)
     assert after.X(30.0)[2:].tobytes() == before.X(30.0).tobytes()

@@ -8,7 +8,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.events.training import TRAINING_CLASSES, record_event
-from pqswarm.identify.features.capture import SAMPLES_PER_CYCLE
+from pqswarm.identify.features import SAMPLES_PER_CYCLE
 
 
 def half_cycle_rms(event):

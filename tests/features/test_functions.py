@@ -15,7 +15,7 @@ from tests.reference import functions as slow
 from pqswarm._kernels.lanes import LANES
 from pqswarm.events import PRESETS, add_noise, generate, noise_stream
 from pqswarm.features import FUNCTIONS, decompose, extract, feature_names
-from pqswarm.features._function_kernels import band_functions
+from pqswarm.features._kernels import band_functions
 
 
 def fast(band, rounding=0.0):
@@ -104,7 +104,7 @@ def test_scale(scale):
 
 
 def test_logarithm_over_its_whole_range():
-    from pqswarm.features._function_kernels import _weighted_logs
+    from pqswarm.features._kernels import _weighted_logs
 
     x = np.concatenate([np.logspace(-300, 0, 20_001), np.linspace(1e-3, 1, 20_001), [0.5, 0.25, 1.0]])
     out = np.empty_like(x)

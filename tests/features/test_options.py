@@ -8,8 +8,7 @@ from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS
 from pqswarm.features import BORDERS, WAVELETS, FeatureOptions, decompose, extract, minimum_samples
-from pqswarm.features._filters import FILTERS
-from pqswarm.features.wavelet import coefficient_times
+from pqswarm.features.wavelet import FILTERS, coefficient_times
 
 RNG = np.random.default_rng(5)
 SIGNALS = RNG.normal(size=(2, 1203)).cumsum(axis=1)

@@ -16,7 +16,7 @@ from tests.identify import invented
 from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
-from pqswarm.measure.incidents.record import Incident, IncidentStage
+from pqswarm.measure.incidents.stages import Incident, IncidentStage
 from pqswarm.recordings.files import find_partner
 
 CORPUS = Path(__file__).with_name("corpus")

@@ -22,7 +22,7 @@ from pqswarm.events import generate
 from pqswarm.events.preset_file import load_preset
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, identify, load_model, load_site
 from pqswarm.identify.archive.export import check_archive
-from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
+from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, RecordingError, Site, open_recordings, read_all, rows
 from pqswarm.study import Store, format_plan, load_plan, read_plan
 

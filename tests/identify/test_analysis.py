@@ -14,7 +14,7 @@ from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, Analysis, EventResult, default_model, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.show.figures import plot_event
-from pqswarm.identify.show.lines import csv_lines
+from pqswarm.identify.show.rows import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))

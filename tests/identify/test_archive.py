@@ -16,7 +16,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, Failure
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.archive.files import SeenFile
-from pqswarm.measure.incidents.record import Incident, IncidentStage
+from pqswarm.measure.incidents.stages import Incident, IncidentStage
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, EventResult
 from pqswarm.identify.archive.export import check_archive, export_archive, run_query, table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
-from pqswarm.identify.show.page.indices import sarfi
+from pqswarm.identify.show.page.html import sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
 from pqswarm.identify.tolerance import rank_event
-from pqswarm.measure.incidents.record import Incident, IncidentStage
+from pqswarm.measure.incidents.stages import Incident, IncidentStage
 
 EVENT_TYPES = ("sag", "sag", "interruption", "swell", "transient", "flicker", "harmonics")
 

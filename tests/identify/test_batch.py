@@ -16,12 +16,12 @@ from pqswarm._base.text import json_text
 from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Analysis, Archive, Failure, find_recordings, identify_file, load_site
-from pqswarm.identify.archive import backlog
+from pqswarm.identify.archive import analyzer
 from pqswarm.identify.folder import batch
-from pqswarm.identify.folder.scan import is_ours, scan
-from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
+from pqswarm.identify.folder.batch import is_ours, scan
+from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
-from pqswarm.study.executors import InlineExecutor, WorkerPool
+from pqswarm.study.worker import InlineExecutor, WorkerPool
 
 
 def sag(volts=230.0, rate=6400, names="ABC"):
@@ -251,13 +251,13 @@ def test_the_death_of_a_worker_stops_no_other_file(folder, monkeypatch):
     def pool(*_):
         yield WorkerPool(Dying, 2, 1.0)
 
-    monkeypatch.setattr(backlog, "worker_pool", pool)
+    monkeypatch.setattr(analyzer, "worker_pool", pool)
     paths = [folder / name for name in ("one/fault.cfg", "two/fault.cfg", "three.cfg")]
     write_comtrade(sag(232), paths[1])
     for deaths, reasons in ((1, []), (9, ["ended its worker twice: is there enough memory?"])):
         begun.clear()
         with Archive(folder / f"archive{deaths}") as archive:
-            found = list(backlog.identify_many(paths, {}, archive=archive, jobs=2))
+            found = list(analyzer.identify_many(paths, {}, archive=archive, jobs=2))
             assert [path for path, _, _ in found] == paths
             assert [one.reason for _, (one,), _ in found if isinstance(one, Failure)] == reasons
             counts = archive.counts()

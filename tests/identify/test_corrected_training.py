@@ -24,10 +24,10 @@ from pqswarm.identify import (
     train,
 )
 from pqswarm.identify.archive.files import look_at
-from pqswarm.identify.features.compute import FEATURES
-from pqswarm.identify.folder.scan import find_candidate
-from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected, read_corrections
-from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
+from pqswarm.identify.features import FEATURES
+from pqswarm.identify.folder.batch import find_candidate
+from pqswarm.identify.training.corrections import CorrectedEvent, find_corrected, make_corrected, read_corrections
+from pqswarm.identify.training.train import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, Site, read, write_comtrade
 
 RATE = 25_000.0
@@ -192,7 +192,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, analysis):
 
 
 def test_whatever_happens_with_a_recording_is_named(analysis, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.corrected._find_in_recording", lambda *_: 1 / 0)
+    monkeypatch.setattr("pqswarm.identify.training.corrections._find_in_recording", lambda *_: 1 / 0)
     used = correction_of(analysis, analysis.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),

@@ -14,11 +14,15 @@ import numpy as np
 import pytest
 from tests.identify.invented import analysis, event, recording, with_label
 
-from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
-from pqswarm.identify.show.page.html import _page_html_figures_note
-from pqswarm.identify.show.page.indices import count_dips_for_indices, count_swells_for_indices, sarfi
+from pqswarm.identify.show.page.html import (
+    _page_html_figures_note,
+    count_dips_for_indices,
+    count_swells_for_indices,
+    sarfi,
+)
 from pqswarm.identify.show.page.listing import ListedRecording, list_events, listing_headline
+from pqswarm.identify.show.rows import csv_lines
 from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")

@@ -7,7 +7,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Analysis, identify
-from pqswarm.identify.class_limits import allowed_classes
+from pqswarm.identify.classify import allowed_classes
 from pqswarm.identify.show.figures import plot_event
 from pqswarm.recordings import Channel, Recording
 

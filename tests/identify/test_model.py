@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
-from pqswarm.datasets.specs import event_specs
+from pqswarm.datasets.make import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.learners import EstimatorClassifier
@@ -24,15 +24,20 @@ from pqswarm.identify import (
     train,
     usable_features,
 )
-from pqswarm.identify.features.capture import MEASURES, measure_capture
-from pqswarm.identify.features.compute import feature_upper_frequencies, resample_for_features
-from pqswarm.identify.model import CODES, scale_for_model
-from pqswarm.identify.training.calibration import (
+from pqswarm.identify.features import (
+    MEASURES,
+    feature_upper_frequencies,
+    measure_capture,
+    resample_for_features,
+)
+from pqswarm.identify.model import (
+    CODES,
     calibrated_probabilities,
     calibration_log_scores,
     fit_estimator_to_calibrate,
+    scale_for_model,
 )
-from pqswarm.identify.training.specs import HELD_OUT, TRAINED, TRAINING_SNR, list_training_specs, make_training_events
+from pqswarm.identify.training.train import HELD_OUT, TRAINED, TRAINING_SNR, list_training_specs, make_training_events
 from pqswarm.recordings import Channel, Recording
 
 

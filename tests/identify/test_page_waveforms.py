@@ -10,7 +10,7 @@ from tests.identify.invented import analysis, event, recording
 from tests.identify.test_event_page import SAG, Page, drawn, later, listed
 
 from pqswarm.identify.show.page import ListedRecording, page_html
-from pqswarm.identify.show.page.waveforms import MAX_BYTES, choose_events
+from pqswarm.identify.show.page.listing import MAX_BYTES, choose_events
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 
@@ -61,7 +61,7 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     assert [row.recording.analysis.source for row in chosen] == [
         f"{i}.cfg" for i in range(20)
     ]  # the worst of each, worst first
-    monkeypatch.setattr("pqswarm.identify.show.page.waveforms.MAX_BYTES", 120_000)
+    monkeypatch.setattr("pqswarm.identify.show.page.listing.MAX_BYTES", 120_000)
     text = drawn([analysis(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000

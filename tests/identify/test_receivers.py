@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive
-from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
+from pqswarm.identify.folder.watch import JsonLines, StreamReceiver, Webhook
 
 
 @pytest.fixture

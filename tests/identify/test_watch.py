@@ -17,8 +17,7 @@ from pqswarm.errors import FileFormatError
 from pqswarm.identify import Archive, Failure
 from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.folder import watch
-from pqswarm.identify.folder.batch import failure_of
-from pqswarm.identify.folder.scan import Candidate, find_candidate, scan
+from pqswarm.identify.folder.batch import Candidate, failure_of, find_candidate, scan
 from pqswarm.recordings.files import find_partner
 
 

@@ -7,8 +7,7 @@ from tests.identify.invented import analysis, event
 
 from pqswarm.identify import Archive, Failure
 from pqswarm.identify.archive.analyzer import Analyzed
-from pqswarm.identify.folder.receivers import JsonLines
-from pqswarm.identify.folder.watch import Watcher
+from pqswarm.identify.folder.watch import JsonLines, Watcher
 from pqswarm.measure.event import EVENT_TYPES
 
 

@@ -4,7 +4,7 @@ from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
 from tests.reference.steady import flicker_sensation
 
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
+from pqswarm.measure.steady.flicker import Flickermeter, short_term_severity
 
 
 def fluctuating(seconds, rate, carrier, hertz, change, *, rectangular):

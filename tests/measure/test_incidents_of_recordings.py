@@ -8,7 +8,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Analysis, identify
 from pqswarm.measure import characterize
-from pqswarm.measure.incidents.record import CAUSES, Incident
+from pqswarm.measure.incidents.stages import CAUSES, Incident
 from pqswarm.recordings import Channel, Recording, StatusChannel
 
 RATE, HERTZ = 6400.0, 50.0

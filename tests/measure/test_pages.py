@@ -7,7 +7,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.measure import characterize
-from pqswarm.measure.detect import pages
+from pqswarm.measure.detect.pages import turn_pages
 from pqswarm.recordings import Channel, Recording
 
 RATE = 3200.0
@@ -93,8 +93,8 @@ def test_no_more_than_a_page_is_read_at_a_time():
 def test_the_border_of_a_page_is_no_border_of_an_event():
     recording = long_recording()
     for page, following in zip(
-        list(pages.turn_pages(recording, [0, 2], 100, 999))[:-1],
-        list(pages.turn_pages(recording, [0, 2], 100))[1:],
+        list(turn_pages(recording, [0, 2], 100, 999))[:-1],
+        list(turn_pages(recording, [0, 2], 100))[1:],
         strict=True,
     ):
         assert page.stop == following.first

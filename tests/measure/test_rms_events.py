@@ -4,7 +4,7 @@ from tests.measure.waves import record, sine, with_level
 
 from pqswarm.measure import Thresholds, characterize
 from pqswarm.measure.detect.spans import find_spans
-from pqswarm.measure.ieee1159 import category, oscillation_word
+from pqswarm.measure.event import category, oscillation_word
 
 
 def spans(values):

@@ -13,8 +13,7 @@ from tests.recordings.vendor_files import tektronix_blocks
 from tests.reference import pqdif
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
-from pqswarm.recordings.comtrade.configuration import Configuration
-from pqswarm.recordings.comtrade.reader import _status_finder
+from pqswarm.recordings.comtrade.reader import Configuration, _status_finder
 from pqswarm.recordings.stamps import Clock
 from pqswarm.recordings.text import decode
 

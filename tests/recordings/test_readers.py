@@ -19,7 +19,7 @@ import pqswarm.recordings as recordings
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import RecordingError, open_recordings, read, read_all
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.table.reader import TABLE
+from pqswarm.recordings.table import TABLE
 
 
 def test_formats(tmp_path):

@@ -161,7 +161,7 @@ def test_channels_that_change_constantly_are_thinned_with_a_note(tmp_path, monke
 
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.recordings.comtrade.configuration.MAX_STATUS", 17)
+    monkeypatch.setattr("pqswarm.recordings.comtrade.reader.MAX_STATUS", 17)
     recording = read(write(tmp_path))
     assert len(recording.status) == 17
     assert "Of 19 status channels, the first 17 are read." in recording.notes

@@ -1,9 +1,9 @@
-"""Friedman's test: the paper's numbers, scipy's, and what must not matter."""
+"""Friedman's test, Hommel's procedure, tests against a control, contrasts: the paper, libraries, slow twins."""
 
 import json
 import subprocess
 import sys
-from math import erfc, exp, pi, sqrt
+from math import sqrt
 
 import numpy as np
 import pandas as pd
@@ -12,19 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from pqswarm.errors import PqswarmError
-from pqswarm.statistics import critical_difference, friedman, friedman_from_ranks
+from pqswarm.statistics import (
+    contrast_estimation,
+    critical_difference,
+    friedman,
+    friedman_from_ranks,
+    hommel,
+    posthoc,
+)
 from tests.statistics import paper, reference
 
 # Few different values, so that many are equal.
 BLOCKS = st.tuples(st.integers(2, 9), st.integers(2, 6)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(0, 4).map(lambda n: n / 8))
 )
-
-
-def no_tie(generator, n, k):
-    return generator.permuted(np.tile(np.arange(k, dtype=float), (n, 1)), axis=1)
 
 
 @pytest.mark.parametrize("table", paper.TESTS)
@@ -38,19 +42,13 @@ def test_paper(table):
     assert sum(map(paper.agrees, result.mean_ranks, printed["mean_ranks"])) == 6
     assert result.chi2_corrected is None
     assert [row["form"] for row in result.tests()] == ["plain"]
-
-
-@pytest.mark.parametrize("table", paper.TESTS)
-def test_p_value_is_the_closed_form(table):
-    """The tail of chi-square with 5 degrees of freedom has a closed form; the paper's p-values of 1E-10 are not it."""
-    result = friedman_from_ranks(paper.TESTS[table]["rank_sums"], paper.N_RUNS)
-    x = result.chi2
-    assert result.p_value == pytest.approx(erfc(sqrt(x / 2)) + sqrt(2 * x / pi) * exp(-x / 2) * (1 + x / 3), rel=1e-10)
-
-
-def test_exact_statistics_of_the_notes():
-    chi2 = [friedman_from_ranks(printed["rank_sums"], 40).chi2 for printed in paper.TESTS.values()]
-    assert [f"{value:.4f}" for value in chi2] == ["182.6607", "130.2464", "181.5750", "101.0571"]
+    compared = posthoc(result)
+    assert (compared.control, compared.names) == ("2D-UPSO", paper.NAMES[:5])
+    assert tuple(f"{z:.2f}" for z in compared.z) == printed["z"]
+    assert tuple(f"{p:.2E}" for p in compared.p_values) == printed["p"]
+    assert tuple(f"{p:.2E}" for p in compared.p_hommel) == printed["hommel"]
+    assert tuple(f"{limit:.4f}" for limit in compared.alpha_over_i) == printed["printed_apv"]
+    assert all(row["significant"] for row in compared.rows())
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -66,7 +64,7 @@ def test_scipy(seed):
 
 
 def test_without_ties_both_forms_agree():
-    values = no_tie(np.random.default_rng(0), 12, 5)
+    values = np.random.default_rng(0).permuted(np.tile(np.arange(5.0), (12, 1)), axis=1)
     result = friedman(values)
     assert result.chi2 == pytest.approx(result.chi2_corrected, rel=1e-14)
     assert result.chi2 == pytest.approx(stats.friedmanchisquare(*values.T).statistic, rel=1e-12)
@@ -127,6 +125,21 @@ def test_rows_are_plain():
         "p_value": pytest.approx(stats.chi2.sf(4 / 3, 1)),
     }
     assert corrected["chi2"] == pytest.approx(2)
+    (row,) = json.loads(json.dumps(posthoc(friedman([[1, 2], [1, 2]], names=["a", "b"])).rows()))
+    assert row == {
+        "algorithm": "b",
+        "rank_difference": 1,
+        "z": pytest.approx(np.sqrt(2)),
+        "p_value": pytest.approx(0.157299, abs=1e-6),
+        "p_hommel": pytest.approx(0.157299, abs=1e-6),
+        "significant": False,
+        "alpha_over_i": 0.05,
+    }
+    rows = json.loads(json.dumps(contrast_estimation([[1, 3], [1, 3]], names=["algorithm", "b"]).rows()))
+    assert rows == [
+        {"algorithm": "algorithm", "vs algorithm": 0, "vs b": -2},
+        {"algorithm": "b", "vs algorithm": 2, "vs b": 0},
+    ]
 
 
 def test_result_cannot_be_changed_nor_changes_the_input():
@@ -146,6 +159,129 @@ def test_data_frame_gives_its_names():
 def test_rounded_mean_ranks_will_do():
     printed = np.array([5.85, 5.15, 2.31, 2.39, 4.0, 1.3])
     assert friedman_from_ranks(printed * 40, 40).chi2 == pytest.approx(182.66, abs=0.3)
+
+
+# Some equal, some 0 or 1, some very small.
+P_VALUES = st.lists(
+    st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300, 0.01, 0.02, 0.025, 0.05, 0.1, 0.5])), min_size=1
+)
+
+
+@given(P_VALUES)
+def test_hommel_is_that_of_statsmodels(p):
+    np.testing.assert_allclose(hommel(p), multipletests(p, method="hommel")[1], rtol=1e-12, atol=0)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.012, 0.02, 0.03, 0.05, 0.2, 0.9, 1.0]), min_size=1, max_size=7))
+def test_slow_twin_of_hommel(p):
+    np.testing.assert_allclose(hommel(p), reference.closed_simes(p), rtol=1e-12, atol=0)
+
+
+@given(P_VALUES, st.randoms(use_true_random=False))
+def test_hommel_properties(p, random):
+    adjusted = hommel(p)
+    assert (adjusted >= p).all()
+    assert (adjusted <= np.minimum(1, len(p) * np.array(p)) * (1 + 1e-12)).all()  # never worse than Bonferroni
+    order = list(range(len(p)))
+    random.shuffle(order)
+    assert (hommel([p[i] for i in order]) == adjusted[order]).all()
+
+
+def test_hommel_of_none_and_of_one():
+    assert hommel([]).shape == (0,)
+    assert hommel([0.3]).tolist() == [0.3]
+
+
+@pytest.mark.parametrize("p", [[0.1, 1.1], [-0.1], [np.nan], [[0.1]], 0.1, ["a"], [0.1, [0.2]]])
+def test_hommel_refuses(p):
+    with pytest.raises(PqswarmError, match="p_values must be a list of numbers"):
+        hommel(p)
+
+
+def test_a_chosen_control():
+    ranks = friedman_from_ranks([60, 40, 20], 20, names=["worst", "middle", "best"])
+    result = posthoc(ranks, "middle", alpha=0.1)
+    assert result.names == ("worst", "best")
+    assert result.differences.tolist() == [1, -1]
+    assert result.z.tolist() == pytest.approx([np.sqrt(10), np.sqrt(10)])
+    # Equal p-values: both get the stricter limit, whatever the order of the columns.
+    assert result.alpha_over_i.tolist() == [0.05, 0.05]
+    assert posthoc(ranks).differences.tolist() == [2, 1]
+
+
+def test_limits_follow_z_where_p_is_0():
+    n = 4000
+    result = posthoc(friedman_from_ranks([n, 3 * n, 2 * n], n))
+    assert result.p_values.tolist() == [0, 0]
+    assert result.alpha_over_i.tolist() == [0.025, 0.05]
+
+
+def test_significance_is_that_of_the_adjusted_p_value():
+    ranks = friedman_from_ranks([36, 49, 35], 20, names=["a", "b", "control"])
+    _, row = posthoc(ranks).rows()
+    assert row["p_value"] == pytest.approx(0.0269, abs=1e-4)
+    assert row["p_hommel"] == pytest.approx(0.0537, abs=1e-4)
+    assert not row["significant"]
+    assert posthoc(ranks, alpha=0.06).rows()[1]["significant"]
+
+
+def test_columns_in_another_order():
+    generator = np.random.default_rng(3)
+    values = generator.random((15, 5))
+    order = [3, 0, 4, 1, 2]
+    first = posthoc(friedman(values, names="abcde"))
+    second = posthoc(friedman(values[:, order], names=["abcde"[i] for i in order]))
+    assert first.control == second.control
+    assert sorted(map(str, first.rows())) == sorted(map(str, second.rows()))
+
+
+TABLES = st.tuples(st.integers(2, 8), st.integers(2, 6)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.floats(-1e6, 1e6))
+)
+
+
+@pytest.mark.parametrize("classifier", paper.CONTRASTS)
+def test_contrasts_of_the_paper(classifier):
+    result = contrast_estimation(paper.ACCURACIES[classifier], names=paper.NAMES)
+    printed = paper.CONTRASTS[classifier]
+    wrong = [
+        (first, second, result.matrix[u, v], printed[u][v])
+        for u, first in enumerate(paper.NAMES)
+        for v, second in enumerate(paper.NAMES)
+        if not paper.agrees(result.matrix[u, v], printed[u][v])
+    ]
+    assert not wrong
+
+
+def test_the_noiseless_data_set_belongs_to_it():
+    """Without it the paper's table does not come out: the test above can fail."""
+    result = contrast_estimation(paper.ACCURACIES["k-NN"][1:])
+    assert not paper.agrees(result.matrix[0, 1], paper.CONTRASTS["k-NN"][0][1])
+
+
+@given(TABLES)
+def test_slow_twin_of_contrasts(values):
+    expected = reference.contrasts(values.tolist())
+    np.testing.assert_allclose(contrast_estimation(values).matrix, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(TABLES, st.randoms(use_true_random=False))
+def test_contrast_properties(values, random):
+    result = contrast_estimation(values).matrix
+    assert (result == -result.T).all()
+    rows, columns = list(range(values.shape[0])), list(range(values.shape[1]))
+    random.shuffle(rows)
+    random.shuffle(columns)
+    assert (contrast_estimation(values[rows]).matrix == result).all()
+    moved = contrast_estimation(values[:, columns]).matrix
+    np.testing.assert_allclose(moved, result[np.ix_(columns, columns)], rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(contrast_estimation(-values).matrix, -result, rtol=1e-9, atol=1e-8)
+
+
+def test_constant_differences_are_found_whatever_the_data_sets():
+    effects = np.array([0.0, 3.0, -2.0])
+    result = contrast_estimation(np.array([[10.0], [500.0], [-7.0]]) + effects)
+    np.testing.assert_allclose(result.matrix, effects[:, None] - effects, atol=1e-12)
 
 
 # Demsar 2006, Table 5(a).
@@ -186,6 +322,10 @@ def test_critical_difference(alpha, k, quantile):
         (lambda: critical_difference(1, 10), "n_treatments must be an integer of at least 2, not 1"),
         (lambda: critical_difference(3, True), "n_blocks must be"),
         (lambda: critical_difference(3, 10, alpha=1), "alpha must be a number between 0 and 1, such as 0.05, not 1"),
+        (lambda: posthoc(friedman([[1, 2], [2, 1]], names=["UPSO", "BPSO"]), "BPS"), "'BPS': did you mean 'BPSO'"),
+        (lambda: posthoc(friedman([[1, 2], [2, 1]]), alpha=0), "alpha must be"),
+        (lambda: contrast_estimation([[1, 2]]), "at least two rows"),
+        (lambda: contrast_estimation([[1e308, -1e308], [1e308, -1e308]]), "too large"),
     ],
 )
 def test_mistakes(call, message):

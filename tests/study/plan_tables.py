@@ -10,7 +10,7 @@ from pqswarm.events import PRESETS
 from pqswarm.features import FeatureOptions
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import plan
-from pqswarm.study.multiverse import MultiversePlan
+from pqswarm.study.plan import MultiversePlan
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "plan.md"
 HEAD = """# Keys of a study plan

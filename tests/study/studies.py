@@ -110,7 +110,8 @@ def contents(folder):
                 record.result.n_evaluations,
                 record.result.improvements.tobytes(),
             )
-            for record in store.records(status.key for status in store.statuses() if status.finished)
+            for dataset in {status.key.dataset for status in store.statuses()}
+            for record in store.of(dataset).finished()
         }
         assert not store.checkpoints() or store.find(Finished) is None
         about = store.find(About)

@@ -65,9 +65,9 @@ WRONG = """
     import os, sys
     import distributed, pqswarm.report.html  # before the forks, which all need them
     from pqswarm.cli.main import main
-    from pqswarm.study import executors
+    from pqswarm.study import worker
 
-    executors._PATIENCE = "1s"
+    worker._PATIENCE = "1s"
     folder, *addresses = sys.argv[1:]
     for address in addresses:
         child = os.fork()

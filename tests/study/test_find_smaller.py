@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pqswarm.evaluation import CLASSIFIERS
-from pqswarm.study import stages
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study import run
+from pqswarm.study.worker import StudyProblem
 
 
 @pytest.fixture
@@ -28,11 +28,11 @@ def test_many_features_are_taken_away_several_at_a_time(problem, monkeypatch):
 
     monkeypatch.setattr(StudyProblem, "evaluator", spy)
     best = np.ones(160, dtype=np.bool_)
-    few = stages.find_smaller("NB", problem, best, [], 1)
+    few = run.find_smaller("NB", problem, best, [], 1)
     quick = sum(asked)
     asked.clear()
-    monkeypatch.setattr(stages, "_MANY", 1000)
-    slow = stages.find_smaller("NB", problem, best, [], 1)
+    monkeypatch.setattr(run, "_MANY", 1000)
+    slow = run.find_smaller("NB", problem, best, [], 1)
     assert quick < 0.75 * sum(asked)
     allowed = make(problem).errors(best[np.newaxis])[0] + few.standard_error
     assert few.error <= allowed

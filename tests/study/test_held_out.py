@@ -12,9 +12,9 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.report.summary import summarize
-from pqswarm.study import Store, run, run_study, stages
+from pqswarm.study import Store, run, run_study
 from pqswarm.study.findings import HeldOut
-from pqswarm.study.problem import StudyProblem
+from pqswarm.study.worker import StudyProblem
 from tests.reference.classifiers import knn_predictions
 from tests.study.studies import LEVELS, contents, events_of_few, find, tiny
 
@@ -62,9 +62,9 @@ def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
         tested.append((name, at))
         return evaluate_held_out(name, problem, masks, data, new, at, jobs)
 
-    make_held_out, evaluate_held_out = run.make_held_out, stages.evaluate_held_out
+    make_held_out, evaluate_held_out = run.make_held_out, run.evaluate_held_out
     monkeypatch.setattr(run, "make_held_out", make)
-    monkeypatch.setattr(stages, "evaluate_held_out", evaluate)
+    monkeypatch.setattr(run, "evaluate_held_out", evaluate)
     run_study(tiny(), study_copy, jobs=1)
     assert made == [(2, [30.0])]
     assert tested == [("k-NN", (30.0, 2)), ("NB", (30.0, 2))]
@@ -78,7 +78,7 @@ def test_new_events_are_scaled_as_the_plan_says(events, scaling, scaler):
     masks = {"all features": np.ones(99, dtype=bool), "some": np.arange(99) % 7 == 0}
     problem = StudyProblem(events.X(inf), events.y, np.arange(40) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
     new = events_of_few(5, inf, 1)
-    found = stages.evaluate_held_out("NB", problem, masks, events, new, (inf, 7), 1)
+    found = run.evaluate_held_out("NB", problem, masks, events, new, (inf, 7), 1)
     for name, mask in masks.items():
         model = make_pipeline(scaler(), GaussianNB()).fit(events.X(inf)[:, mask], events.y)
         assert found.errors[name] == (model.predict(new.X(inf)[:, mask]) != new.y).mean()
@@ -92,7 +92,7 @@ def test_an_estimator_that_fails_on_new_events_only_is_named(events):
     problem = StudyProblem(events.X(inf), events.y, np.arange(40) % 2, classifier)
     new = events_of_few(1, inf, 1)
     with pytest.raises(PqswarmError) as caught:
-        stages.evaluate_held_out("radius", problem, masks, events, new, (inf, 7), 1)
+        run.evaluate_held_out("radius", problem, masks, events, new, (inf, 7), 1)
     assert str(caught.value).startswith(
         "radius fails on held-out data (seed 7): sklearn.neighbors.RadiusNeighborsClassifier(radius=1e-09) cannot be "
         "used with features [0, 1,"

@@ -13,10 +13,9 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
-from pqswarm.study.database import store_stamp
-from pqswarm.study.live_progress import Follower
-from pqswarm.study.lock import is_locked, lock_folder
+from pqswarm.study.progress import Follower
 from pqswarm.study.records import Checkpoint
+from pqswarm.study.store import is_locked, lock_folder, store_stamp
 
 
 def record(algorithm, run, error, n_evaluations=120, size=3):
@@ -45,7 +44,7 @@ def test_what_is_new_is_seen(begun):
         assert second.progress.fraction > first.progress.fraction
         assert (second.best["NB"].error, second.best["NB"].size) == (0.2, 3)
         begun.finish(record("ga", 0, 0.1))
-        assert [one.key for one in follower.records()] == [RunKey("NB", "aco", 1), RunKey("NB", "ga", 0)]
+        assert [run.key for run in begun.finished()] == [RunKey("NB", "aco", 1), RunKey("NB", "ga", 0)]
         third = follower.look()
         assert third.progress.runs_done == 2
         assert [(s.name, s.done, s.total) for s in third.stages[:3]] == [
@@ -53,7 +52,6 @@ def test_what_is_new_is_seen(begun):
             ("hyperparameters", 0, 2),
             ("searches", 2, 38),
         ]
-        assert begun.records([RunKey("NB", "ga", 0), RunKey("NB", "ga", 1)])[0].error == 0.1
 
 
 def test_the_store_is_read_only_if_it_has_changed(begun, monkeypatch):
@@ -101,7 +99,7 @@ def test_what_cannot_be_followed(tmp_path, begun):
     with pytest.raises(PqswarmError, match="there is no study"):
         Follower(tmp_path / "nothing")
     about = begun.find(findings.About)
-    begun.revise(replace(about, plan={"runs": "many"}))
+    begun.put(replace(about, plan={"runs": "many"}), replace=True)
     with pytest.raises(PqswarmError, match="the stored plan of the study is invalid"):
         Follower(begun.folder)
     (tmp_path / "empty").mkdir()
@@ -149,7 +147,7 @@ def test_a_look_at_a_study_of_one_file_makes_no_other(begun):
         with Store(begun.folder, write=True) as resumed:  # goes on while it is looked at
             resumed.finish(record("ga", 0, 0.1))
             assert follower.look().progress.runs_done == 1
-            assert len(follower.records()) == 1
+            assert len(follower.store.finished()) == 1
             resumed.finish(record("ga", 1, 0.1))
             assert follower.look().progress.runs_done == 2
         assert follower.look().progress.runs_done == 2
@@ -161,7 +159,7 @@ def test_a_study_that_ends_while_it_is_followed_is_all_in_one_file(begun):
         follower.look()
         begun.close()
         assert not (begun.folder / "study.sqlite-wal").stat().st_size
-        assert len(follower.records()) == 1
+        assert len(follower.store.finished()) == 1
 
 
 def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import Store, run_study
-from pqswarm.study.lock import lock_folder
+from pqswarm.study.store import lock_folder
 from tests.study.studies import plan_toml, start_command, tiny
 from tests.waiting import wait_until
 

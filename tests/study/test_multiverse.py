@@ -14,7 +14,7 @@ from pqswarm.report import write_report
 from pqswarm.report.summary import read_summary
 from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
-from pqswarm.study.multiverse import MultiversePlan
+from pqswarm.study.plan import MultiversePlan
 from pqswarm.study.plan_file import restore_plan
 from tests.study.studies import contents, multiverse_toml, two_specifications_toml
 

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pqswarm.cli.plan import check
+from pqswarm.cli.study import check
 from pqswarm.datasets import Samples, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import format_plan, load_plan, plan_text, read_plan, run_study

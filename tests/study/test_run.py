@@ -11,9 +11,9 @@ import pytest
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import AlgorithmPlan, Store, best_run, run, run_study, scheduler
-from pqswarm.study.database import Database
 from pqswarm.study.findings import About, Events, Finished
 from pqswarm.study.plan_file import restore_plan
+from pqswarm.study.store import Database
 from tests.study.studies import FEW, contents, events_of_few, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")
@@ -103,7 +103,7 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
         run_study(tiny(), study_copy, jobs=1)
     path.unlink()
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr("pqswarm.study.data.make_dataset", lambda *_, **__: replace(events, features=features))
+        elsewhere.setattr("pqswarm.study.run.make_dataset", lambda *_, **__: replace(events, features=features))
         told = r"dataset.npz is missing, and the events generated here differ .*: copy the file from where"
         with pytest.raises(PqswarmError, match=told):
             run_study(tiny(), study_copy, jobs=1)

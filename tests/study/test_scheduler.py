@@ -9,8 +9,8 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from pqswarm.errors import PqswarmError
 from pqswarm.study import Store, run_study, scheduler
-from pqswarm.study.executors import InlineExecutor, WorkerPool
 from pqswarm.study.progress import Meter
+from pqswarm.study.worker import InlineExecutor, WorkerPool
 from tests.study.studies import FEW, contents, tiny
 
 

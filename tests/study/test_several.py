@@ -11,9 +11,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
-from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import AllFeatures, Finished, HeldOut
-from pqswarm.study.live_progress import Follower
+from pqswarm.study.plan import change_plan
+from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
 from tests.study.studies import FEW, contents, plan_toml, tiny

@@ -17,7 +17,7 @@ from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_run, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
-from pqswarm.study.stages import choose_hyperparameters
+from pqswarm.study.run import choose_hyperparameters
 from tests.study.studies import FEW, LEVELS, contents, events_of_few, find, plan_toml, records, tiny
 
 CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}

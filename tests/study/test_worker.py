@@ -13,9 +13,8 @@ import pytest
 from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
-from pqswarm.study.problem import StudyProblem
 from pqswarm.study.scheduler import unfinished_runs
-from pqswarm.study.worker import PlannedRun, RunGroup, advance
+from pqswarm.study.worker import PlannedRun, RunGroup, StudyProblem, advance
 from tests.study.studies import events_of_few, tiny
 from tests.waiting import PATIENCE
 

@@ -12,8 +12,7 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.files import read_regular
-from pqswarm.cli.analysis_options import ArchiveFolder, ModelFile, SiteFile
-from pqswarm.cli.options import argument, option
+from pqswarm.cli.options import ArchiveFolder, ModelFile, SiteFile, argument, option
 from pqswarm.errors import PqswarmError, how_to_install
 
 _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)

@@ -107,7 +107,7 @@ def compare(
             raise PqswarmError(f"{out} is the input: give --out another name.")
         check_writable(out, overwrite)
     from pqswarm.statistics import contrast_estimation, friedman, posthoc, read_results
-    from pqswarm.study.database import FILE_NAME
+    from pqswarm.study.store import FILE_NAME
 
     if (results / FILE_NAME).is_file():
         raise PqswarmError(

@@ -12,9 +12,25 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli import analysis_options
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import Stopped, argument, check_ending, check_writable, option
+from pqswarm.cli.options import (
+    ANALYSIS_OPTIONS,
+    Channels,
+    Frequency,
+    MaxMegabytes,
+    ModelFile,
+    Nominal,
+    Rate,
+    ReferenceChoice,
+    SiteFile,
+    States,
+    Stopped,
+    argument,
+    check_ending,
+    check_writable,
+    option,
+    read_analysis_options,
+)
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
@@ -33,15 +49,15 @@ def identify(
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
     pdf: Annotated[Path | None, option("FILE", "Write a one-page PDF summary per incident.")] = None,
-    site: analysis_options.SiteFile = None,
-    nominal: analysis_options.Nominal = None,
-    reference: analysis_options.ReferenceChoice = None,
-    channel: analysis_options.Channels = None,
-    state: analysis_options.States = None,
-    model: analysis_options.ModelFile = None,
-    rate: analysis_options.Rate = None,
-    frequency: analysis_options.Frequency = None,
-    max_mb: analysis_options.MaxMegabytes = None,
+    site: SiteFile = None,
+    nominal: Nominal = None,
+    reference: ReferenceChoice = None,
+    channel: Channels = None,
+    state: States = None,
+    model: ModelFile = None,
+    rate: Rate = None,
+    frequency: Frequency = None,
+    max_mb: MaxMegabytes = None,
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
     ] = None,
@@ -63,7 +79,7 @@ def identify(
     """
     from pqswarm._base.threads import effective_jobs
     from pqswarm.identify import Archive, find_recordings
-    from pqswarm.identify.archive.backlog import identify_many
+    from pqswarm.identify.archive.analyzer import identify_many
 
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
@@ -75,9 +91,7 @@ def identify(
     workers = 1 if cluster is not None else effective_jobs(jobs)
     if pdf is not None and (workers > 1 or cluster is not None):
         raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
-    options = analysis_options.read_analysis_options(
-        site, model, channel, state, reference, nominal, rate, frequency, max_mb
-    )
+    options = read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, outputs, paths)
     results.start(missing)
@@ -215,7 +229,7 @@ class _Results:
             self.sheets.add(source, analysis, analysis.incidents)
 
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason, analysis_options.ANALYSIS_OPTIONS))
+        failure = replace(failure, reason=name_options(failure.reason, ANALYSIS_OPTIONS))
         self.failures.append(failure)
         echo(f"pqswarm: {failure}", err=True)
 
@@ -232,7 +246,7 @@ class _Results:
         html = self.outputs.html
         pdf = self.outputs.pdf
         if csv is not None:
-            from pqswarm.identify.show.lines import csv_lines
+            from pqswarm.identify.show.rows import csv_lines
 
             yield write_atomically(csv, csv_lines(self.rows))
         if html is not None:
@@ -267,7 +281,7 @@ class _Results:
 def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm._base.text import voltage_text
-    from pqswarm.identify.show.lines import line_heading, text_lines
+    from pqswarm.identify.show.rows import line_heading, text_lines
 
     channels: dict[str, list[str]] = {}
     for reference in analysis.references:
@@ -280,7 +294,7 @@ def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -
     printed.update(notes)
     lines = [line_heading(analysis), *analysis.incident_lines(text_lines([row | {"cause": ""} for row in rows]))]
     lines.append(f"  1 pu: {'; '.join(references)}; {analysis.frequency:.2f} Hz")
-    lines += [f"  note: {name_options(text, analysis_options.ANALYSIS_OPTIONS)}" for text in notes]
+    lines += [f"  note: {name_options(text, ANALYSIS_OPTIONS)}" for text in notes]
     return "\n".join(lines)
 
 

@@ -17,16 +17,12 @@ from pqswarm.cli.app import app as workbench
 from pqswarm.cli.archive import app as archive
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
-from pqswarm.cli.dataset import dataset
+from pqswarm.cli.data import dataset, plot, preset_commands
 from pqswarm.cli.identify import identify
-from pqswarm.cli.make_samples import make_samples
 from pqswarm.cli.options import Stopped
-from pqswarm.cli.plan import app as plan
-from pqswarm.cli.plot import plot
-from pqswarm.cli.preset import app as preset
+from pqswarm.cli.recordings import make_samples, site_file
 from pqswarm.cli.report import report
-from pqswarm.cli.site_file import site_file
-from pqswarm.cli.study import study
+from pqswarm.cli.study import plan_commands, study
 from pqswarm.cli.terminal import discard_output, escape_unencodable, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
@@ -53,8 +49,8 @@ for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         app.command(cls=Command, rich_help_panel=_panel)(_command)
 app.add_typer(archive, name="archive", rich_help_panel="Recordings")
-app.add_typer(plan, name="plan", rich_help_panel="Studies")
-app.add_typer(preset, name="preset", rich_help_panel="Data")
+app.add_typer(plan_commands, name="plan", rich_help_panel="Studies")
+app.add_typer(preset_commands, name="preset", rich_help_panel="Data")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,10 +1,11 @@
-"""Output for any terminal, whatever its encoding, of possibly untrusted text."""
+"""Output for any terminal, whatever its encoding, of possibly untrusted text; and bars of progress."""
 
 import codecs
 import json
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -48,3 +49,21 @@ def say(text: str) -> None:
     """Print a message to the standard error, with control characters escaped and further lines indented."""
     first, *rest = map(printable, text.split("\n"))
     typer.echo("\n".join([first, *(line if line.startswith(" ") else f"  {line}" for line in rest)]), err=True)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that shows a bar for each kind of work: name, amount done, total."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield show

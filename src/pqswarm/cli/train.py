@@ -20,7 +20,7 @@ from pqswarm.cli.options import (
     option,
     read_levels,
 )
-from pqswarm.cli.progress import progress_bars
+from pqswarm.cli.terminal import progress_bars
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pqswarm.events import Preset
     from pqswarm.identify import Model, ModelCheck
-    from pqswarm.identify.training.specs import Progress
+    from pqswarm.identify.training.corrections import Progress
 
 _MAX_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)

@@ -11,15 +11,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import Stopped, argument, check_no_folder, option
+from pqswarm.cli.options import (
+    ANALYSIS_OPTIONS,
+    ArchiveFolder,
+    Channels,
+    Frequency,
+    MaxMegabytes,
+    ModelFile,
+    Nominal,
+    Rate,
+    ReferenceChoice,
+    SiteFile,
+    States,
+    Stopped,
+    argument,
+    check_no_folder,
+    option,
+    read_analysis_options,
+)
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pqswarm.identify.folder.receivers import Receiver
+    from pqswarm.identify.folder.watch import Receiver
 
 
 def watch(
@@ -30,16 +46,16 @@ def watch(
     interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
     settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analysed.")] = 2.0,
     timeout: Annotated[float, option("SECONDS", "Timeout of one post to the webhook.")] = 10.0,
-    archive: analysis.ArchiveFolder = None,
-    site: analysis.SiteFile = None,
-    nominal: analysis.Nominal = None,
-    reference: analysis.ReferenceChoice = None,
-    channel: analysis.Channels = None,
-    state: analysis.States = None,
-    model: analysis.ModelFile = None,
-    rate: analysis.Rate = None,
-    frequency: analysis.Frequency = None,
-    max_mb: analysis.MaxMegabytes = None,
+    archive: ArchiveFolder = None,
+    site: SiteFile = None,
+    nominal: Nominal = None,
+    reference: ReferenceChoice = None,
+    channel: Channels = None,
+    state: States = None,
+    model: ModelFile = None,
+    rate: Rate = None,
+    frequency: Frequency = None,
+    max_mb: MaxMegabytes = None,
 ) -> None:
     """Watch a folder and analyse each new recording once.
 
@@ -62,7 +78,7 @@ def watch(
         if not minimum <= value <= 1e6:
             raise PqswarmError(f"{name} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
-    options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
+    options = read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     home = default_archive(folder) if archive is None else archive
     place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
     try:
@@ -99,12 +115,12 @@ def watch(
 
 
 def _print_watch_message(text: str) -> None:
-    typer.echo(f"pqswarm: {name_options(text, analysis.ANALYSIS_OPTIONS)}", err=True)
+    typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
     """The requested receivers, or the standard output."""
-    from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
+    from pqswarm.identify.folder.watch import JsonLines, StreamReceiver, Webhook
 
     receivers: list[Receiver] = []
     if webhook is not None:

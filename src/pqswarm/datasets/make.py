@@ -1,25 +1,90 @@
 """Generate a data set: events of all classes, and their features at every noise level."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import product
-from math import lcm, nan
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import floor, lcm, nan
 from typing import Any
 
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._base.random import checked_seed
+from pqswarm._base.checks import check_integer
+from pqswarm._base.random import checked_seed, derived_seed
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
-from pqswarm.datasets.specs import EventSpec, event_specs
 from pqswarm.errors import PqswarmError
-from pqswarm.events import NOISE_LEVELS, SOURCES, Event, Preset, check_snr, get_preset
+from pqswarm.events import (
+    EVENT_CLASSES,
+    NOISE_LEVELS,
+    SOURCES,
+    Event,
+    Preset,
+    add_noise,
+    check_snr,
+    generate,
+    get_preset,
+    noise_stream,
+)
 from pqswarm.events.catalog import RECORD_PARAMETERS
 from pqswarm.events.noise import write_noisy
 from pqswarm.events.ranges import draw
 from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names, minimum_samples
+
+_MAX_PER_CLASS = 100_000
+
+
+@dataclass(frozen=True)
+class EventSpec:
+    """An event to generate; `snr` [dB] replaces the noise of the preset."""
+
+    event_class: str
+    source: str
+    seed: int
+    snr: float | None = None
+
+    def make(self, preset: Preset) -> Event:
+        """Generate the event."""
+        own = self.snr is not None and "snr" in preset.ranges(self.event_class, self.source)
+        noise = {"snr": self.snr} if self.snr is not None and own else {}
+        event = generate(self.event_class, self.seed, preset, source=self.source, **noise)
+        if self.snr is None or own:
+            return event
+        stream = noise_stream(self.seed, self.snr, own=True)
+        return replace(event, signal=add_noise(event.signal, self.snr, stream))
+
+
+def check_spec_event_count(events_per_class: int, minimum: int) -> int:
+    """Return the number of events of each class, or raise an error that names it."""
+    return check_integer("events_per_class", events_per_class, minimum, _MAX_PER_CLASS)
+
+
+def event_specs(
+    preset: Preset,
+    events_per_class: int,
+    seed: int,
+    family: tuple[int, ...] = (),
+    snr: Sequence[float] = (),
+    minimum: int = 1,
+) -> list[EventSpec]:
+    """List the events of a preset, class by class; those of the bench are spread evenly.
+
+    An event depends only on (seed, family, class, number): different families have different seeds. The noise levels
+    `snr` [dB], if any, alternate. At least `minimum` events per class are required.
+    """
+    count = check_spec_event_count(events_per_class, minimum)
+    specs = []
+    for event_class in preset.classes:
+        word = EVENT_CLASSES.find(event_class).seed_word
+        from_bench = preset.fraction_from_bench(event_class)
+        quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
+        for number, (before, after) in enumerate(pairwise(quota)):
+            level = snr[number % len(snr)] if snr else None
+            source = "bench" if after > before else "model"
+            specs.append(EventSpec(event_class, source, derived_seed(seed, (*family, word, number)), level))
+    return specs
+
 
 Progress = Callable[[int, int], None]
 
@@ -173,7 +238,9 @@ def _produce_some(
     features: list[FloatArray] = [np.empty((0, 0))] * len(events)
     alike: dict[tuple[float, float, int], list[int]] = {}
     for i, event in enumerate(events):
-        alike.setdefault(_dataset_event_shape(event), []).append(i)
+        # The same window length and bands.
+        length = max(round(WINDOW_CYCLES / event.frequency * event.sampling_rate), event.signal.size)
+        alike.setdefault((event.sampling_rate, event.frequency, length), []).append(i)
     for (sampling_rate, frequency, n_samples), numbers in alike.items():
         together = min(lcm(LANES, len(levels)) // len(levels), len(numbers))
         windows = np.empty((together, len(levels), n_samples))  # of a few events, which stay in fast memory
@@ -187,12 +254,6 @@ def _produce_some(
             ):
                 features[i] = matrix
     return [replace(event, signal=np.empty(0)) for event in events], features
-
-
-def _dataset_event_shape(event: Event) -> tuple[float, float, int]:
-    """Events of the same shape have the same window length and bands."""
-    length = round(WINDOW_CYCLES / event.frequency * event.sampling_rate)
-    return event.sampling_rate, event.frequency, max(length, event.signal.size)
 
 
 def _fill_dataset_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:

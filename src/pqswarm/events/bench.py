@@ -91,7 +91,7 @@ def run_bench(
     >>> bool(abs(residual - 1 / abs(1 + (1 + 2j) / 5**0.5)) < 1e-3)
     True
     """
-    from pqswarm.events._bench_kernels import simulate
+    from pqswarm.events._kernels import simulate
 
     grid = grid or Grid()
     reactance = 2 * pi * nominal_frequency * source_inductance

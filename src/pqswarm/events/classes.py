@@ -8,8 +8,8 @@ from zlib import crc32
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.events import models
 from pqswarm.events.catalog import PARAMETERS, Parameter
-from pqswarm.events.models import combined, single
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
@@ -110,36 +110,36 @@ _FLICKER_WITH_HARMONICS = CaptureRequirements(samples=8, cycles=7.0, bandwidth=8
 
 # Events depend on the seed word of their class, not on its place: insert a class anywhere, without a seed word.
 _BUILT_IN = (
-    EventClass("pure_sinusoid", single.pure_sinusoid, type="none", seed_word=0),
-    EventClass("dc_offset", single.dc_offset, title="DC offset", type="DC offset", seed_word=1),
-    EventClass("sag", single.sag, seed_word=2),
-    EventClass("swell", single.swell, seed_word=3),
-    EventClass("interruption", single.interruption, seed_word=4),
-    EventClass("flicker", single.flicker, requirements=_FLICKER, seed_word=5),
-    EventClass("notching", single.notching, requirements=_NOTCHING, seed_word=6),
-    EventClass("harmonics", single.harmonics, requirements=_HARMONICS, seed_word=7),
+    EventClass("pure_sinusoid", models.pure_sinusoid, type="none", seed_word=0),
+    EventClass("dc_offset", models.dc_offset, title="DC offset", type="DC offset", seed_word=1),
+    EventClass("sag", models.sag, seed_word=2),
+    EventClass("swell", models.swell, seed_word=3),
+    EventClass("interruption", models.interruption, seed_word=4),
+    EventClass("flicker", models.flicker, requirements=_FLICKER, seed_word=5),
+    EventClass("notching", models.notching, requirements=_NOTCHING, seed_word=6),
+    EventClass("harmonics", models.harmonics, requirements=_HARMONICS, seed_word=7),
     EventClass(
-        "oscillatory_transient", single.oscillatory_transient, type="transient", requirements=_TRANSIENT, seed_word=8
+        "oscillatory_transient", models.oscillatory_transient, type="transient", requirements=_TRANSIENT, seed_word=8
     ),
-    EventClass("sag_with_harmonics", combined.sag_with_harmonics, type="sag", requirements=_HARMONICS, seed_word=9),
+    EventClass("sag_with_harmonics", models.sag_with_harmonics, type="sag", requirements=_HARMONICS, seed_word=9),
     EventClass(
-        "swell_with_harmonics", combined.swell_with_harmonics, type="swell", requirements=_HARMONICS, seed_word=10
+        "swell_with_harmonics", models.swell_with_harmonics, type="swell", requirements=_HARMONICS, seed_word=10
     ),
     EventClass(
         "flicker_with_harmonics",
-        combined.flicker_with_harmonics,
+        models.flicker_with_harmonics,
         type="harmonics",
         requirements=_FLICKER_WITH_HARMONICS,
         seed_word=11,
     ),
-    EventClass("sag_with_transient", combined.sag_with_transient, type="sag", requirements=_TRANSIENT, seed_word=12),
+    EventClass("sag_with_transient", models.sag_with_transient, type="sag", requirements=_TRANSIENT, seed_word=12),
     EventClass(
-        "swell_with_transient", combined.swell_with_transient, type="swell", requirements=_TRANSIENT, seed_word=13
+        "swell_with_transient", models.swell_with_transient, type="swell", requirements=_TRANSIENT, seed_word=13
     ),
     EventClass(
-        "impulsive_transient", single.impulsive_transient, type="transient", requirements=_IMPULSE, seed_word=14
+        "impulsive_transient", models.impulsive_transient, type="transient", requirements=_IMPULSE, seed_word=14
     ),
-    EventClass("voltage_change", single.sag, title="Rapid voltage change", type="rapid voltage change", seed_word=15),
+    EventClass("voltage_change", models.sag, title="Rapid voltage change", type="rapid voltage change", seed_word=15),
 )
 
 EVENT_CLASSES: Registry[EventClass] = Registry("event class", EventClass, _BUILT_IN, group="pqswarm.event_classes")

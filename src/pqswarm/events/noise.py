@@ -101,7 +101,7 @@ def _write_noisy(signal: FloatArray, snr: float, fill: Callable[[FloatArray], An
     if snr == inf or not signal.any():
         out[:] = signal
         return
-    from pqswarm.events._noise_kernels import add_noise_of_power
+    from pqswarm.events._kernels import add_noise_of_power
 
     n = signal.size
     noise = out if n % 2 == 0 else np.empty(n + 1)  # normal numbers come in pairs

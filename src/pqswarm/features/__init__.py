@@ -1,14 +1,22 @@
 """Wavelet features: the paper's 99 (sym6 to level 8, eleven functions of nine bands), and other wavelets."""
 
-from pqswarm.features.catalog import describe_band, describe_feature
-from pqswarm.features.extension import WINDOW_CYCLES, extend
-from pqswarm.features.matrix import FUNCTIONS, extract, feature_names
-from pqswarm.features.options import WAVELETS, FeatureOptions
-from pqswarm.features.waveforms import BandWaveforms, band_waveforms
+from pqswarm.features.matrix import (
+    FUNCTIONS,
+    WAVELETS,
+    WINDOW_CYCLES,
+    FeatureOptions,
+    describe_band,
+    describe_feature,
+    extend,
+    extract,
+    feature_names,
+)
 from pqswarm.features.wavelet import (
     BORDERS,
+    BandWaveforms,
     band_edges,
     band_names,
+    band_waveforms,
     decompose,
     decomposition_level,
     minimum_samples,

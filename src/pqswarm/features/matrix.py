@@ -1,17 +1,69 @@
-"""From signals to the feature matrix, with names."""
+"""From signals to the feature matrix: options, names and descriptions of features, and short captures lengthened."""
 
+import re
 from collections.abc import Mapping
-from math import sqrt
+from math import ceil, sqrt
 from threading import local
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
-from pqswarm.features.options import FeatureOptions
-from pqswarm.features.wavelet import band_names, decomposition_level, minimum_samples, wavelet_filter_plan
+from pqswarm._base.parameters import Parameters, parameter
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.features.wavelet import (
+    BORDERS,
+    FILTERS,
+    band_edges,
+    band_names,
+    decomposition_level,
+    minimum_samples,
+    wavelet_filter_plan,
+)
+
+WAVELETS: tuple[str, ...] = tuple(FILTERS)
+"""Names of the wavelets: Daubechies (minimum delay), symlets and coiflets."""
+
+
+class FeatureOptions(Parameters):
+    """How features are extracted: wavelet, number of levels, and border mode.
+
+    The defaults are those of the paper; the border mode is our choice, MATLAB's default.
+
+    Examples
+    --------
+    >>> options = FeatureOptions(wavelet="db4", level=5)
+    >>> options.describe(), options.level_at(25_000, 50), options.n_features(25_000, 50)
+    ('db4, level 5, border symmetric', 5, 66)
+    """
+
+    _owner = "features"
+
+    wavelet: str = parameter("orthogonal wavelet", default="sym6", choices=WAVELETS)
+    level: int | None = parameter(
+        "levels of the transform; None for the paper's rule of thumb", default=None, low=1, high=20
+    )
+    border: str = parameter("how a signal is extended at its ends", default="symmetric", choices=BORDERS)
+
+    def level_at(self, sampling_rate: float, frequency: float) -> int:
+        """Return the level at a sampling rate and a frequency of the grid [Hz]."""
+        return decomposition_level(sampling_rate, frequency) if self.level is None else self.level
+
+    def n_features(self, sampling_rate: float, frequency: float) -> int:
+        """Return the number of features at a sampling rate and a frequency of the grid [Hz]."""
+        return len(FUNCTIONS) * (self.level_at(sampling_rate, frequency) + 1)
+
+    def describe(self) -> str:
+        """Return the options as text."""
+        level = "level by rule of thumb" if self.level is None else f"level {self.level}"
+        return f"{self.wavelet}, {level}, border {self.border}"
+
+    def changed(self) -> dict[str, str | int]:
+        """Return the options that differ from the defaults."""
+        default = type(self)().settings()
+        return {name: value for name, value in self.settings().items() if value != default[name]}
+
 
 FUNCTIONS: tuple[str, ...] = (
     "minimum",
@@ -100,7 +152,7 @@ def extract(
     >>> extract(wave, 25_000, options={"wavelet": "db4", "level": 5}).shape
     (1, 66)
     """
-    from pqswarm.features._function_kernels import extract_features
+    from pqswarm.features._kernels import extract_features
 
     chosen = FeatureOptions.of(options)
     decomposition_level(sampling_rate, frequency)  # checks both
@@ -167,3 +219,170 @@ def _check_signals(signals: ArrayLike, level: int, sampling_rate: float, wavelet
             f"cut it out or repair it before extracting features."
         )
     return rows, magnitudes
+
+
+_NAME = re.compile(r"([DA])([1-9]\d?)\.(\w+)")
+_WORDS = {
+    "minimum": "minimum {of}: its largest negative peak",
+    "maximum": "maximum {of}: its largest positive peak",
+    "median": "median {of}: its offset, insensitive to short events",
+    "energy": "energy {of}: grows with its amplitude and duration",
+    "mean": "mean {of}: its offset",
+    "entropy": "entropy {of}: how evenly its energy is spread over time, low for a short burst",
+    "skewness": "skewness {of}: positive if its positive peaks are larger than the negative ones",
+    "deviation": "standard deviation {of}: its RMS value without the offset",
+    "mean_deviation": "mean absolute deviation {of}: its size, less sensitive to peaks than the RMS value",
+    "variance": "variance {of}: its power without the offset",
+    "kurtosis": "kurtosis {of}: high if short peaks stand out",
+}
+
+
+def describe_feature(name: str, sampling_rate: float | None = None) -> str:
+    """Describe what a wavelet feature measures, and in which frequency band.
+
+    The text follows from the definition: the function (see :func:`extract`) and the nominal edges of the band (see
+    :func:`band_edges`; neighbouring bands overlap). Which events a feature separates depends on the data.
+
+    Parameters
+    ----------
+    name : str
+        Name of a feature, such as ``"A8.median"``; see :func:`feature_names`.
+    sampling_rate : float, optional
+        Samples per second of the signals [Hz]; without it the band is given by name.
+
+    Returns
+    -------
+    str
+        The function, the band and what the value grows with.
+
+    Raises
+    ------
+    PqswarmError
+        If there is no such feature.
+
+    Examples
+    --------
+    >>> describe_feature("A8.median", 25_000)
+    'median of the band below 49 Hz: its offset, insensitive to short events'
+    >>> describe_feature("D3.energy", 25_000)
+    'energy of the 1.56 to 3.12 kHz band: grows with its amplitude and duration'
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise PqswarmError(f"{name!r} is not the name of a wavelet feature, such as 'D3.energy' or 'A8.median'.")
+    kind, number, function = match.groups()
+    level = int(number)
+    if function not in _WORDS:
+        raise unknown_name("function of a wavelet feature", function, FUNCTIONS)
+    if sampling_rate is None:
+        return _WORDS[function].format(of=f"of band {kind}{level}")
+    low, high = band_edges(sampling_rate, level)[-1 if kind == "A" else level - 1]
+    band = describe_band(low, high)
+    return _WORDS[function].format(of=f"of the {f'band {band}' if low == 0 else f'{band} band'}")
+
+
+def describe_band(low: float, high: float) -> str:
+    """Return the frequency band between two edges [Hz] as text, with three digits.
+
+    Examples
+    --------
+    >>> describe_band(0.0, 48.8), describe_band(781.25, 1562.5), describe_band(6250.0, 12500.0)
+    ('below 49 Hz', '781 Hz to 1.56 kHz', '6.25 to 12.5 kHz')
+    """
+    upper, unit = _digits_and_unit(high)
+    if low <= 0:
+        return f"below {upper} {unit}"
+    lower, lower_unit = _digits_and_unit(low)
+    return f"{lower} to {upper} {unit}" if lower_unit == unit else f"{lower} {lower_unit} to {upper} {unit}"
+
+
+def _digits_and_unit(frequency: float) -> tuple[str, str]:
+    if frequency >= 999.5:
+        return f"{frequency / 1000:.3g}", "kHz"
+    return (f"{frequency:.0f}" if frequency >= 10 else f"{frequency:.2g}"), "Hz"
+
+
+WINDOW_CYCLES = 30.0
+"""Length of the paper's analysis window [cycles]."""
+
+
+def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) -> FloatArray:
+    """Extend a capture to 30 nominal cycles by repeating its first and its last steady cycle.
+
+    Triggered recorders keep 4 to 6 cycles; the transform needs more. Half of the missing cycles are added before the
+    capture, half after it. A cycle is steady if it resembles its neighbour: a transient in the first or last cycle
+    is not repeated. The period is measured at each end, since the grid is rarely at exactly its nominal frequency,
+    and cycles are repeated with that period, to a fraction of a sample, without a step at the seam.
+
+    Parameters
+    ----------
+    signal : ndarray of shape (n,)
+        Voltage, in any unit.
+    sampling_rate, frequency : float
+        Samples per second [Hz]; nominal frequency [Hz].
+
+    Returns
+    -------
+    ndarray
+        The extended signal; a signal that is long enough is returned unchanged.
+
+    Examples
+    --------
+    >>> t = np.arange(2000) / 25_000
+    >>> longer = extend(np.sin(2 * np.pi * 50.2 * t), 25_000)
+    >>> longer.size, bool(np.ptp(np.diff(longer)) < 0.026)
+    (15000, True)
+    """
+    decomposition_level(sampling_rate, frequency)  # checks both
+    signal = np.ascontiguousarray(signal, dtype=np.float64)
+    missing = round(WINDOW_CYCLES / frequency * sampling_rate) - signal.size
+    if missing <= 0:
+        return signal
+    needed = ceil(2.1 * sampling_rate / frequency)
+    if signal.ndim != 1 or signal.size < needed or sampling_rate < 16 * frequency:
+        raise PqswarmError(
+            f"a capture must be one-dimensional, of at least 16 samples per cycle and 2.1 cycles ({needed} samples) "
+            f"to be extended, not of shape {signal.shape}."
+        )
+    before = missing // 2
+    return np.concatenate(
+        [
+            _extension_samples(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
+            signal,
+            _extension_samples(signal, missing - before, sampling_rate / frequency),
+        ]
+    )
+
+
+def _extension_samples(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
+    """The next `length` samples of `signal` if its last steady cycle continued."""
+    from pqswarm.features._kernels import interpolate_extension
+
+    end, period = _extension_steady_cycle(signal, nominal_period)
+    cycle = signal[end - ceil(period) - 4 : end]
+    ahead = np.arange(1, length + 1) + signal.size - end
+    position = cycle.size - 1 + ahead - period * np.ceil(ahead / period)
+    values: FloatArray = interpolate_extension(cycle, position)
+    return values
+
+
+def _extension_steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
+    """End and period [samples] of the last cycle that resembles its predecessor about as well as any."""
+    ends = np.arange(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
+    misfits, periods = _extension_cycle_misfit(signal, ends, nominal)
+    allowed = 4.0 * misfits.min() + 1e-9 * float(np.square(signal).mean()) * nominal
+    best = int(np.argmax(misfits <= allowed))
+    return int(ends[best]), float(periods[best])
+
+
+def _extension_cycle_misfit(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
+    """Least squared difference of the cycle before each end from its predecessor, and its lag within 2.5 %."""
+    from pqswarm.features._kernels import squared_extension_distances
+
+    lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)
+    misfit = squared_extension_distances(signal, ends, round(nominal), lags)
+    best = np.clip(misfit.argmin(axis=1), 1, lags.size - 2)
+    left, centre, right = (misfit[np.arange(ends.size), best + step] for step in (-1, 0, 1))
+    curvature = left - 2 * centre + right
+    shift = np.divide(0.5 * (left - right), curvature, out=np.zeros_like(left), where=curvature > 0)
+    return centre, lags[best] + np.clip(shift, -1.0, 1.0)

@@ -3,17 +3,13 @@
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
 from pqswarm.identify.archive.archive import Archive
 from pqswarm.identify.archive.queries import ArchiveQueries, EventFilter
-from pqswarm.identify.class_limits import possible_labels
-from pqswarm.identify.classify import identify
-from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features
+from pqswarm.identify.classify import identify, possible_labels
+from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.folder.batch import Failure, find_recordings, identify_file, load_site
-from pqswarm.identify.model import FeatureSubset, Model, Prediction, default_model
-from pqswarm.identify.model_file import load_model
+from pqswarm.identify.model import FeatureSubset, Model, Prediction, default_model, load_model
 from pqswarm.identify.rows import COLUMNS
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.identify.training.specs import TRAINING_SNR
-from pqswarm.identify.training.train import train
-from pqswarm.identify.training.validation import ModelCheck, check_model
+from pqswarm.identify.training.train import TRAINING_SNR, ModelCheck, check_model, train
 
 __all__ = [
     "BANDWIDTHS",

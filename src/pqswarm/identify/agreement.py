@@ -9,7 +9,7 @@ from pqswarm.events.classes import class_title, class_type
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import ChannelResult, Characterization, Event
 from pqswarm.measure.event import EVENT_TYPES, ChannelEvent
-from pqswarm.measure.group.distortion import rises_in_thd
+from pqswarm.measure.group.event_list import rises_in_thd
 
 _RULE_CLASSES = {
     "DC offset": "dc_offset",

@@ -14,7 +14,7 @@ from pqswarm.identify.rows import event_row
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.identify.words import clock_text
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.record import Incident, order_in_time
+from pqswarm.measure.incidents.stages import Incident, order_in_time
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 

@@ -1,4 +1,4 @@
-"""A model: features of training events, to which a classifier is fitted for the bandwidth of a recording."""
+"""A model and its file: features of training events, and the classifier fitted to them for a recording's bandwidth."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,188 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.array_file import ArrayFile
+from pqswarm._base.checks import is_finite, is_integer
+from pqswarm._base.text import printable
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Classifier
-from pqswarm.identify.features.compute import FEATURES
-from pqswarm.identify.training.calibration import CalibratedExperts, calibrated_probabilities, find_nearest
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
+from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds
+from pqswarm.events.classes import is_name
+from pqswarm.identify.features import FEATURES, feature_upper_frequencies
 
+_SHRINKAGE = 1e-3
+_DOUBT = 0.02  # tuned
+"""Fraction of a uniform distribution in probabilities that may be 0, such as those of few votes."""
 _SLACK = 1.15  # tuned
 """Recorded events are farther from generated ones than these are from each other."""
 CODES = 65535
 """A scaled feature is stored as an integer from 0 to this."""
+_MAX_TEXT = 500
+_MAX_NUMBER = 2.0**64
+"""Limits of the metadata of a model: characters of a text, and numbers."""
+_FILE = ArrayFile(
+    format="pqswarm model",
+    what="model",
+    version=2,
+    command="pqswarm train",
+    keys={
+        "class_names": list,
+        "subsets": list,
+        "classifier": str,
+        "hyperparameters": dict,
+        "origin": dict,
+    },
+    arrays={"codes": "<u2", "labels": "|u1", "knots": "<f4"},
+    limit=200_000_000,
+)
+_MAX_CLASSES = 200
+_MAX_DISTANCE = 1e6
+_ADDED = {"underflow"}  # hyperparameters that older files lack; they have their defaults
+
+
+@dataclass(frozen=True, eq=False)
+class Discriminant:
+    """Fisher's discriminant: normal densities with a common covariance, slightly shrunk towards a sphere.
+
+    `weights` (3 n_features, n_classes) are those of each feature, its square, and its distance from the middle; `bias`
+    of a class without events is minus infinity.
+    """
+
+    weights: FloatArray
+    bias: FloatArray
+
+    @classmethod
+    def fit(cls, data: FloatArray, labels: IntArray, n_classes: int) -> "Discriminant":
+        """Fit it to features scaled to 0 ... 1."""
+        expanded = _expand_for_discriminant(data)
+        own, places = np.unique(labels, return_inverse=True)
+        means = np.array([expanded[labels == label].mean(axis=0) for label in own])
+        rest = expanded - means[places]
+        covariance = rest.T @ rest / max(len(labels) - own.size, 1)
+        covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * np.trace(covariance) / len(covariance) + 1e-9
+        solved = np.linalg.solve(covariance, means.T)
+        weights = np.zeros((expanded.shape[1], n_classes))
+        bias = np.full(n_classes, -np.inf)
+        weights[:, own] = solved
+        bias[own] = -0.5 * np.einsum("ij,ji->i", means, solved)
+        return cls(weights, bias)
+
+    def log_scores(self, rows: FloatArray) -> FloatArray:
+        """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
+        scores = _expand_for_discriminant(rows) @ self.weights + self.bias
+        scores -= scores.max(axis=1, keepdims=True)
+        return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
+
+
+def _expand_for_discriminant(data: FloatArray) -> FloatArray:
+    return np.hstack([data, data**2, np.abs(data - 0.5)])
+
+
+def fit_estimator_to_calibrate(classifier: Classifier, data: FloatArray, labels: IntArray) -> Any:
+    """Return the estimator of a classifier, fitted to scaled features; it must have `predict_proba`."""
+    estimator = classifier.estimator()
+    if not hasattr(estimator, "predict_proba"):
+        raise PqswarmError(f"{classifier.describe()} gives no probabilities, which a model needs.")
+    return estimator.fit(data, labels)
+
+
+def calibration_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
+    """Return log-scores of classes (n, n_classes), up to a constant: probabilities would underflow."""
+    if hasattr(estimator, "predict_joint_log_proba"):
+        return np.asarray(estimator.predict_joint_log_proba(rows))
+    shares = estimator.predict_proba(rows)
+    return np.asarray(np.log((1 - _DOUBT) * shares + _DOUBT / shares.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedExperts:
+    """A fitted classifier and a linear discriminant on the same features, which also models their correlation."""
+
+    estimator: Any
+    discriminant: Discriminant
+    priors: FloatArray
+
+    @classmethod
+    def fit(cls, classifier: Classifier, data: FloatArray, labels: IntArray, n_classes: int) -> "CalibratedExperts":
+        """Fit both to scaled features."""
+        discriminant = Discriminant.fit(data, labels, n_classes)
+        return cls(
+            fit_estimator_to_calibrate(classifier, data, labels),
+            discriminant,
+            calibration_log_priors(labels, n_classes),
+        )
+
+    def both(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log-likelihoods of both, up to a constant; minus infinity for classes without events."""
+        own = np.asarray(self.estimator.classes_, dtype=np.int64)
+        found = calibration_log_scores(self.estimator, rows) - self.priors[own]
+        scores = np.full((len(rows), self.priors.size), -np.inf)
+        scores[:, own] = found - found.max(axis=1, keepdims=True)
+        return scores, self.discriminant.log_scores(rows)
+
+    def scores(self, rows: FloatArray, temperature: float, weight: float) -> FloatArray:
+        """Return their sum with the priors, the first divided by the temperature, the second times the weight."""
+        return combine_calibrated_scores(*self.both(rows), self.priors, temperature, weight)
+
+
+def calibration_log_priors(labels: IntArray, n_classes: int) -> FloatArray:
+    """Return the logarithm of the fraction of each class; minus infinity for classes without events."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
+
+
+def combine_calibrated_scores(
+    first: FloatArray, second: FloatArray, priors: FloatArray, temperature: float, weight: float
+) -> FloatArray:
+    """Return the sum of two tables of log-likelihoods and of priors; minus infinity for classes without events."""
+    tempered = first / temperature + priors
+    return tempered + weight * second if weight > 0 else tempered
+
+
+def cross_validated_scores(
+    classifier: Classifier, data: FloatArray, labels: IntArray, folds: Folds, n_classes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the log-scores of each event by experts that were fitted without its fold, (n, n_classes) each."""
+    first, second = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
+    for train, test in folds.split():
+        first[test], second[test] = CalibratedExperts.fit(classifier, data[train], labels[train], n_classes).both(
+            data[test]
+        )
+    return first, second
+
+
+def cross_validated_distances(data: FloatArray, folds: Folds) -> FloatArray:
+    """Return the distance of each event to the nearest event of the other folds."""
+    distances = np.empty(len(data))
+    for train, test in folds.split():
+        distances[test] = find_nearest(data[test], data[train])
+    return distances
+
+
+def find_nearest(rows: FloatArray, data: FloatArray) -> FloatArray:
+    """Return the mean difference of the features of each row to those of the nearest event."""
+    return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
+
+
+def calibrated_probabilities(scores: FloatArray) -> FloatArray:
+    """Turn log-scores (n, n_classes) into probabilities."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def fit_weights(first: FloatArray, second: FloatArray, priors: FloatArray, labels: IntArray) -> tuple[float, float]:
+    """Return temperature and weight of :meth:`CalibratedExperts.scores` under which true classes are most likely."""
+
+    def loss(temperature: float, weight: float) -> float:
+        shares = calibrated_probabilities(combine_calibrated_scores(first, second, priors, temperature, weight))
+        return float(-np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-12)).mean())
+
+    pairs = [
+        (round(float(temperature), 4), weight)
+        for temperature in np.geomspace(0.5, 50.0, 60)
+        for weight in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+    ]
+    return min(pairs, key=lambda pair: loss(*pair))
 
 
 @dataclass(frozen=True)
@@ -247,8 +419,6 @@ class Model:
         Path
             The file. The same model gives the same bytes.
         """
-        from pqswarm.identify.model_file import save
-
         return save(self, path)
 
 
@@ -288,6 +458,178 @@ def default_model() -> Model:
     >>> default_model().origin["preset"]
     'broad'
     """
-    from pqswarm.identify.model_file import load_model
-
     return load_model(Path(__file__).with_name("default.npz"))
+
+
+def save(model: Model, path: str | Path) -> Path:
+    """Write a model; see :meth:`pqswarm.identify.Model.save`."""
+    entries = {
+        "class_names": model.class_names,
+        "subsets": [
+            {**vars(subset), "farthest": min(subset.farthest, _MAX_DISTANCE), "events": len(table.labels)}
+            for subset, table in zip(model.subsets, model.tables, strict=True)
+        ],
+        "classifier": model.classifier.name,
+        "hyperparameters": model.classifier.settings,
+        "origin": dict(model.origin),
+    }
+    arrays = {
+        "codes": np.concatenate([table.codes.ravel() for table in model.tables]),
+        "labels": np.concatenate([table.labels for table in model.tables]),
+        "knots": np.concatenate([table.knots for table in model.tables]),
+    }
+    return _FILE.write(path, entries, arrays)
+
+
+def load_model(path: str | Path) -> Model:
+    """Read a model that :meth:`Model.save` wrote, checking everything on the way.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Model
+        The model.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, or is not a pqswarm model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pqswarm.events import get_preset
+    >>> from pqswarm.identify import train
+    >>> some = get_preset("field").with_classes(["sag", "swell"])
+    >>> model = train(some, events_per_class=10, subset=["rms.minimum", "rms.maximum"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_model(model.save(f"{folder}/small.npz"))
+    <Model: kernel-nb, 20 events of 2 classes, preset 'field, 2 classes', seed 0>
+    """
+    return _FILE.read(path, _assemble_model)
+
+
+def _read_model_names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
+        raise FileFormatError(f"is damaged: its {what} are not names.")
+    unknown = [name for name in given if name not in known]
+    if unknown or len(set(given)) < len(given):
+        some = shorten(unknown[:3])
+        raise FileFormatError(f"is damaged, or is from another pqswarm: unknown or repeated {what} {some}.")
+    return tuple(given)
+
+
+def _read_model_class_names(given: list[Any]) -> tuple[str, ...]:
+    if not all(is_name(name) for name in given):
+        raise FileFormatError("is damaged: its classes are not names.")
+    if not 2 <= len(given) <= _MAX_CLASSES or len(set(given)) < len(given):
+        raise FileFormatError(f"is damaged: it must have 2 to {_MAX_CLASSES} classes, each once.")
+    return tuple(given)
+
+
+def _read_model_classifier(name: str, settings: dict[str, Any]) -> Classifier:
+    """The classifier; estimators by import path, which a file may choose freely, must be of scikit-learn."""
+    if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
+        raise FileFormatError("is not loaded: its classifier is neither one of pqswarm nor one of scikit-learn.")
+    try:
+        made = CLASSIFIERS.find(name)(settings)
+    except PqswarmError as error:
+        reason = shorten(str(error), 300)
+        raise FileFormatError(f"is damaged, or its classifier is from another package: {reason}") from error
+    if set(made.settings) - set(settings) - _ADDED:
+        raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {shorten(repr(name))}.")
+    return made
+
+
+def _read_model_number(given: Any, low: float, high: float, what: str) -> float:
+    if not is_finite(given) or not low <= given <= high:
+        raise FileFormatError(f"is damaged: its {what} is not a number from {low:g} to {high:g}.")
+    return given
+
+
+def _read_model_subset(given: Any, known: tuple[str, ...]) -> FeatureSubset:
+    if not isinstance(given, dict):
+        raise FileFormatError("is damaged: a subset is not a record.")
+    names = _read_model_names(given.get("names"), known, "features of a subset")
+    highest = _read_model_number(given.get("highest"), 0.0, 1e6, "bandwidth")
+    limit = dict(zip(FEATURES, feature_upper_frequencies().tolist(), strict=True))
+    if any(limit[name] > highest for name in names):
+        raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
+    farthest = float(_read_model_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
+    return FeatureSubset(
+        highest=float(highest),
+        names=names,
+        temperature=float(_read_model_number(given.get("temperature"), 1e-3, 1e3, "temperature")),
+        error=float(_read_model_number(given.get("error"), 0.0, 1.0, "error")),
+        discriminant=float(_read_model_number(given.get("discriminant", 0.0), 0.0, 10.0, "weight")),
+        farthest=farthest if farthest < _MAX_DISTANCE else inf,
+    )
+
+
+def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Model:
+    class_names = _read_model_class_names(manifest["class_names"])
+    if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
+        raise FileFormatError("is damaged: it has no subsets of features.")
+    subsets = tuple(_read_model_subset(given, FEATURES) for given in manifest["subsets"])
+    classifier = _read_model_classifier(manifest["classifier"], manifest["hyperparameters"])
+    codes = arrays["codes"]
+    labels = arrays["labels"].astype(np.int64)
+    knots = arrays["knots"]
+    if knots.ndim != 2 or knots.shape[1] < 2:
+        raise FileFormatError("is damaged: its scaling does not fit its features.")
+    if not np.isfinite(knots).all():
+        raise FileFormatError("is damaged: its scaling is not finite.")
+    knots = knots.astype(np.float64)
+    if not (np.diff(knots, axis=1) >= 0).all():
+        raise FileFormatError("is damaged: its scaling is not ascending.")
+    if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
+        raise FileFormatError("is damaged: its labels are not those of its classes.")
+    tables = _split_model_events(manifest, subsets, codes, labels, knots)
+    return Model(class_names, subsets, tables, classifier, _read_model_origin(manifest["origin"]))
+
+
+def _read_model_origin(said: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of a model: texts, numbers, and lists of these."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, str):
+            return printable(value)[:_MAX_TEXT]
+        if not isinstance(value, int | float) or not -_MAX_NUMBER < value < _MAX_NUMBER:
+            raise FileFormatError("is damaged: its origin is not plain.")
+        return value
+
+    return {
+        printable(name): [plain(one) for one in value] if isinstance(value, list) else plain(value)
+        for name, value in said.items()
+    }
+
+
+def _split_model_events(
+    manifest: dict[str, Any], subsets: tuple[FeatureSubset, ...], codes: AnyArray, labels: IntArray, knots: FloatArray
+) -> tuple[ModelTrainingTable, ...]:
+    """The training events of each subset, from concatenated arrays."""
+    counts = [given.get("events") for given in manifest["subsets"]]
+    if not all(is_integer(count) and count > 0 for count in counts):
+        raise FileFormatError("is damaged: it does not say how many events its subsets have.")
+    widths = [len(subset.names) for subset in subsets]
+    sizes = [count * width for count, width in zip(counts, widths, strict=True)]
+    if codes.ndim != 1 or codes.size != sum(sizes) or labels.size != sum(counts) or len(knots) != sum(widths):
+        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
+    tables = tuple(
+        ModelTrainingTable(own.reshape(count, width), marks, steps)
+        for own, count, width, marks, steps in zip(
+            np.split(codes, np.cumsum(sizes)[:-1]),
+            counts,
+            widths,
+            np.split(labels, np.cumsum(counts)[:-1]),
+            np.split(knots, np.cumsum(widths)[:-1]),
+            strict=True,
+        )
+    )
+    if any(np.unique(table.labels).size < 2 for table in tables):
+        raise FileFormatError("is damaged: a subset has events of one class only.")
+    return tables

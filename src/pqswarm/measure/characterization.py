@@ -8,7 +8,7 @@ from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import ChannelState

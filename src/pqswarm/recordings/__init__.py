@@ -6,9 +6,9 @@ from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecordi
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.samples import write_samples
-from pqswarm.recordings.site.model import ChannelRule, Site
+from pqswarm.recordings.site import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.table.reader import write_csv
+from pqswarm.recordings.table import write_csv
 
 __all__ = [
     "READERS",

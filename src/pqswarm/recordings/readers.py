@@ -13,12 +13,12 @@ from pqswarm.recordings.comtrade.reader import COMTRADE
 from pqswarm.recordings.files import FileBytes, naming_file
 from pqswarm.recordings.mat import MAT
 from pqswarm.recordings.npz import NPZ
-from pqswarm.recordings.pqdif.reader import PQDIF
+from pqswarm.recordings.pqdif import PQDIF
 from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
 from pqswarm.recordings.sel import SEL
 from pqswarm.recordings.source import FileSource, normalize
-from pqswarm.recordings.table.reader import TABLE
+from pqswarm.recordings.table import TABLE
 from pqswarm.recordings.zipped import ZIP
 
 _OURS = (PQDIF, NPZ, MAT, COMTRADE, SEL, ZIP, TABLE)  # in the order in which they are asked for their content

@@ -26,7 +26,7 @@ from pqswarm.report.summary import (
 )
 from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc, wilcoxon_signed_rank, wilson_interval
 from pqswarm.study import load_plan
-from pqswarm.study.plan_data import DatasetPlan
+from pqswarm.study.plan import DatasetPlan
 
 HOLDS = "holds"
 FAILS = "does not hold"

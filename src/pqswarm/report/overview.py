@@ -26,6 +26,7 @@ from pqswarm.report.summary import (
 from pqswarm.study import StudyPlan, load_plan
 from pqswarm.study.plan import held_out_seeds
 
+_CAPTION = "Error rate against number of features"
 _ALPHA = 0.05
 _MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
 _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %
@@ -33,16 +34,10 @@ _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 
 
 def overview_of_dataset(study: DatasetSummary) -> Content:
     """Return the first screen of the report on one data set, where the unit is the run."""
-    drawing = adaptive_drawing(
-        "overview",
-        "Error rate against number of features",
-        "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once.",
-        plot_overview,
-        study,
-    )
+    note = "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once."
     return Content(
         answer=[_say_best(classifier) for classifier in study.classifiers],
-        drawings=[drawing],
+        drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
         tables=[claims_table(study) or _means_table(study)],
         words=[say_limits(study)],
     )
@@ -50,13 +45,7 @@ def overview_of_dataset(study: DatasetSummary) -> Content:
 
 def overview_of_study(study: StudySummary) -> Content:
     """Return the first screen of the report on several data sets, which are the unit."""
-    drawing = adaptive_drawing(
-        "overview",
-        "Error rate against number of features",
-        "Lower left is better. Small markers are data sets (means over runs), large ones their means.",
-        plot_overview,
-        study,
-    )
+    note = "Lower left is better. Small markers are data sets (means over runs), large ones their means."
     claims = claims_table(study)
     words = (
         f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to expect "
@@ -64,7 +53,7 @@ def overview_of_study(study: StudySummary) -> Content:
     )
     return Content(
         answer=[say_leader(study, classifier) for classifier in study.classifiers],
-        drawings=[drawing],
+        drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
         tables=[] if claims is None else [claims],
         words=[words],
     )

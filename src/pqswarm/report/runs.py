@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.sentences import count, features, percent
-from pqswarm.report.style import FAINT, GREY, INK, NARROW, STYLE, WIDE, EndLabel, Palette, label_ends, mark
+from pqswarm.report.style import GREY, INK, NARROW, STYLE, WIDE, EndLabel, Palette, draw_guides, label_ends, mark
 from pqswarm.report.summary import ClassifierSummary
 from pqswarm.study import RunRecord
 
@@ -66,12 +66,10 @@ def draw_points(
     unit: str = "run",
 ) -> list[EndLabel]:
     """Draw runs, or another unit, as points, single runs as rings and fronts as lines; return the labels."""
-    axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-    axis.set_axisbelow(True)
+    draw_guides(axis)
     labels = []
     several = any(sizes.size > 1 for sizes, _ in points.values())
-    largest = max(float(sizes.max()) for sizes, _ in points.values())
-    edge = 1.04 * largest
+    edge = 1.04 * max(float(sizes.max()) for sizes, _ in points.values())
     for title in palette.drawn(points):
         sizes, errors = points[title]
         style: dict[str, Any] = palette.line(title) | {"ls": "", "marker": palette.marker(title)}
@@ -88,11 +86,8 @@ def draw_points(
         labels.append(palette.label(axis, title, edge, 100 * float(np.median(errors)), marked=True))
     values = [100 * errors for _, errors in points.values()]
     if all_features is not None:
-        number, error = all_features
-        line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
-        mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
-        labels.append(EndLabel(axis, f"All {number} features", edge, 100 * error, GREY, series=ALL_FEATURES))
-        values.append(np.array([100 * error]))
+        labels.append(draw_all_features(axis, *all_features, edge))
+        values.append(np.array([100 * all_features[1]]))
     low, high = float(np.concatenate(values).min()), float(np.concatenate(values).max())
     margin = 0.07 * max(high - low, 0.02 * high, 1e-6)
     axis.set(xlim=(0, edge), ylim=(low - margin, high + margin))
@@ -101,6 +96,13 @@ def draw_points(
         tips = [f"{title} at {features(int(s))}: error {percent(e)}" for s, e in zip(sizes, errors, strict=True)]
         mark(axis.plot(sizes, 100 * errors, **style)[0], title, tips)
     return labels
+
+
+def draw_all_features(axis: Axes, number: int, error: float, edge: float) -> EndLabel:
+    """Draw the error of all features as a line, and return its label."""
+    line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
+    mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
+    return EndLabel(axis, f"All {number} features", edge, 100 * error, GREY, series=ALL_FEATURES)
 
 
 Panel = tuple[Points, Points, Sequence[int | str] | None, tuple[int, float]]

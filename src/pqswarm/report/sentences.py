@@ -2,10 +2,6 @@
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pqswarm.study.findings import About
 
 
 def percent(fraction: float) -> str:
@@ -58,12 +54,3 @@ def points(value: float) -> str:
 def enumerate_words(words: Sequence[str]) -> str:
     """Return words as a list: ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def say_machine(about: "About") -> str:
-    """Return the version of pqswarm and the machine that ran a study as a sentence."""
-    machine = about.machine
-    return (
-        f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
-        f"{machine['python']})."
-    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -122,6 +122,19 @@ def settle(figure: Figure) -> Figure:
         left, bottom, width, height = (round(value, 4) for value in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
     return figure
+
+
+def draw_guides(axis: Axes, which: Literal["both", "x", "y"] = "both") -> None:
+    """Draw faint lines at the ticks, below everything else."""
+    axis.grid(axis=which, color=FAINT, lw=0.5, alpha=0.35)
+    axis.set_axisbelow(True)
+
+
+def draw_rows(axis: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a figure from top to bottom, without ticks, with faint vertical lines."""
+    axis.set_yticks(range(len(names)), names, parse_math=False)
+    axis.tick_params(axis="y", length=0)
+    draw_guides(axis, "x")
 
 
 def draw_grid(axis: Axes, rows: int, columns: int) -> None:

@@ -21,9 +21,7 @@ from pqswarm.report.sentences import enumerate_words
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
-from pqswarm.study.multiverse import MultiversePlan, Specification
-from pqswarm.study.plan import held_out_levels, held_out_seeds
-from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan
+from pqswarm.study.plan import DatasetPlan, HeldOutPlan, MultiversePlan, Specification, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
 
 if TYPE_CHECKING:
@@ -489,8 +487,7 @@ def summarize(store: Store, dataset: str | None = None) -> StudySummary:
     names = list(plan.cells())
     if dataset is not None or names == [""]:
         return StudySummary.of(_summarize_dataset(store.of(dataset or ""), about))
-    complete = _datasets_with_runs(store, plan)
-    datasets = {name: _summarize_dataset(store.of(name), about) for name in complete}
+    datasets = {name: _summarize_dataset(store.of(name), about) for name in _datasets_with_runs(store, plan)}
     if not datasets:
         raise PqswarmError(
             f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."

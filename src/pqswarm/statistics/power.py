@@ -102,8 +102,7 @@ def detection_power(
     from scipy.special import chdtri, ndtr, stdtrit
 
     n = check_integer("n_datasets", n_datasets, 2)
-    runs = check_integer("n_runs", n_runs, 1)
-    spread = variances.standard_deviation(runs)
+    spread = variances.standard_deviation(check_integer("n_runs", n_runs, 1))
     if spread == 0:
         return 1.0 if difference else checked_alpha(alpha)
     limit = float(stdtrit(n - 1, 1 - checked_alpha(alpha) / 2))

@@ -138,8 +138,7 @@ class _ResultFile:
         """Which of the columns say which results belong together: the data set, if there is one."""
         plain = {i: self.headings[i].replace("_", " ") for i in places}
         blocks = [i for i, heading in plain.items() if heading in _BLOCK_HEADINGS]
-        datasets = [i for i in blocks if plain[i] in ("dataset", "data set")]
-        return datasets or blocks
+        return [i for i in blocks if plain[i] in ("dataset", "data set")] or blocks
 
 
 def _join_cells(cells: Sequence[str], places: Iterable[int]) -> str:

@@ -1,8 +1,7 @@
 """Studies: a plan, the runs, and a store of results that survives interruptions."""
 
-from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
 from pqswarm.study.plan_file import PLANS, format_plan, load_plan, plan_text, read_plan
-from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan
 from pqswarm.study.progress import StudyProgress
 from pqswarm.study.records import RunKey, RunRecord, best_run
 from pqswarm.study.results import Study, read_study

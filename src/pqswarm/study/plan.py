@@ -1,33 +1,813 @@
 """A study plan: a validated, frozen description; :mod:`pqswarm.study.plan_file` reads and writes it."""
 
+import copy
 import hashlib
+import itertools
 import json
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, fields
 from functools import cached_property
-from math import inf
-from typing import Annotated, Any, Self
+from math import inf, log2, prod
+from pathlib import Path, PurePath
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
-
-from pqswarm._base.random import derived_seed
-from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.preset_file import write_preset
-from pqswarm.study.changes import change_plan
-from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.multiverse import MultiversePlan, Specification
-from pqswarm.study.plan_data import (
-    DatasetPlan,
-    HeldOutPlan,
-    NamedEvents,
-    NamedFile,
-    OwnDataPlan,
-    OwnHeldOutPlan,
-    PlanPart,
-    Seed,
-    Title,
-    is_own,
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
 )
-from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan, SubsetsPlan
+
+from pqswarm._base.random import derived_seed, stream
+from pqswarm._base.text import printable
+from pqswarm._base.toml import parse_toml
+from pqswarm.datasets.make import count_features
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
+from pqswarm.events.preset_file import read_preset, write_preset
+from pqswarm.features import FeatureOptions
+from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search.ranking import required_filter
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+
+_OWN_KEYS = {
+    "algorithms": ("name", "id", "algorithm", "parameters"),
+    "classifiers": ("name", "id", "kind", "parameters", "scaling", "grid_search", "estimator"),
+}
+_LISTS = (*_OWN_KEYS, "datasets")
+
+
+def parse_changes(given: Iterable[str]) -> dict[str, Any]:
+    """Return changes written as ``key=value``, with values as in TOML; what is not TOML is text.
+
+    >>> parse_changes(["runs=5", "dataset.seeds=[1, 2]", "dataset.preset=field"])
+    {'runs': 5, 'dataset.seeds': [1, 2], 'dataset.preset': 'field'}
+    """
+    changes: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise PqswarmError(f"--set takes KEY=VALUE, such as --set runs=5, not {text!r}.")
+        try:
+            changes[key.strip()] = parse_toml(f"value = {value}", key)["value"]
+        except PqswarmError:
+            changes[key.strip()] = value.strip()
+    return changes
+
+
+def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan, as read from TOML, with new values by dotted key.
+
+    A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms and classifiers that
+    are not their own are parameters, which ``*`` changes where they exist. A preset given by name becomes one that
+    extends it.
+    """
+    changed = copy.deepcopy(dict(tree))
+    for key, value in changes.items():
+        _change(changed, key, key.split("."), copy.deepcopy(value))
+    return changed
+
+
+def _change(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+    first, *rest = parts
+    if not rest:
+        tree[first] = value
+        return
+    if first in _LISTS:
+        _change_members(tree, key, parts, value)
+        return
+    below = tree.setdefault(first, {})
+    if first == "preset" and isinstance(below, str):
+        below = tree[first] = {"extends": below}
+    if not isinstance(below, dict):
+        raise PqswarmError(f"{key}: {first} is not a table of the plan, so it has no key {rest[0]!r}.")
+    _change(below, key, rest, value)
+
+
+def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+    kind, wanted, *rest = parts
+    members = tree.get(kind, [])
+    named = {_member_name(one): one for one in members if isinstance(one, dict)}
+    if wanted != "*" and wanted not in named:
+        raise unknown_name(f"name in {key!r}:", wanted, [*named, "*"])
+    if not rest:
+        raise PqswarmError(f"{key} is a table: name one of its keys, such as {key}.name.")
+    touched = 0
+    for name, member in named.items():
+        if wanted not in ("*", name):
+            continue
+        if kind not in _OWN_KEYS or rest[0] in (*_OWN_KEYS[kind], *member):
+            _change(member, key, rest, value)
+        elif wanted != "*" or _has_parameter(kind, member, rest[0]):
+            _change(member.setdefault("parameters", {}), key, rest, value)
+        else:
+            continue
+        touched += 1
+    if not touched:
+        raise PqswarmError(f"{key}: none of the {kind} has a parameter {rest[0]!r}.")
+
+
+def _member_name(member: Mapping[str, Any]) -> str:
+    """The name of a classifier, algorithm or data set, by default that of its algorithm, file or preset."""
+    given = member.get("name", member.get("algorithm", member.get("kind")))
+    return str(given if given is not None else PurePath(str(member.get("file", member.get("preset", "paper")))).stem)
+
+
+def _has_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
+    from dataclasses import fields
+
+    from pqswarm.evaluation import CLASSIFIERS
+    from pqswarm.search import ALGORITHMS
+
+    if kind == "classifiers":
+        known = fields(CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters)
+    else:
+        known = fields(ALGORITHMS.find(str(member.get("algorithm"))).Parameters)
+    return parameter in {field.name for field in known}
+
+
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
+Title = Annotated[
+    str,
+    Field(min_length=1, max_length=200),
+    BeforeValidator(lambda given: printable(" ".join(given.split())) if isinstance(given, str) else given),
+]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
+FileName = Annotated[str, Field(min_length=1, max_length=1000)]
+
+# Only the options that differ from the defaults, so that equal plans compare equal.
+_FeatureOptions = Annotated[
+    dict[str, Any],
+    BeforeValidator(lambda given: FeatureOptions.of(given).changed() if isinstance(given, dict) else given),
+]
+_GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")
+"""Keys of generated events, which do not apply to your own data."""
+
+
+class PlanPart(BaseModel):
+    """A table of a plan."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def whole_preset_file(key: str, given: Any, folder: Path) -> Any:
+    """Return the value of a key; the file of a preset is replaced by its content, as in :class:`DatasetPlan`."""
+    named = given.get("extends") if isinstance(given, dict) else given
+    if key.rpartition(".")[2] != "preset" or not (isinstance(named, str) and named.endswith(".toml")):
+        return given
+    return write_preset(read_preset(given, folder=folder) if isinstance(given, dict) else load_preset(folder / given))
+
+
+def _complete_preset(given: Any, info: ValidationInfo) -> Any:
+    """Replace a preset file or table by its full content, so that the study does not depend on the file."""
+    folder = (info.context or {}).get("folder", Path())
+    if isinstance(given, dict):
+        return write_preset(read_preset(given, folder=folder))
+    return whole_preset_file("preset", given, folder)
+
+
+class DatasetPlan(PlanPart):
+    """The events to study and their features.
+
+    Attributes
+    ----------
+    preset : str or dict
+        Name of a preset, or the content of a preset file. In a plan file also the path of a preset file, relative to
+        the plan, or a table with its content.
+    classes : tuple of str or None
+        Classes of the preset to use; by default all.
+    events_per_class : int
+        Events per class.
+    snr : tuple of float
+        Noise levels [dB] of stage II, including infinity, that of stage I.
+    seed : int
+        Seed of the events.
+    seeds : tuple of int or None
+        Seeds of several data sets, instead of `seed`: the study then runs on each, and tests over them.
+    features : dict
+        Options of :class:`pqswarm.features.FeatureOptions` that differ from the defaults.
+
+    Examples
+    --------
+    >>> plan = DatasetPlan(preset={"extends": "paper", "common": {"frequency": 60}}, features={"wavelet": "db4"})
+    >>> plan.preset_name, plan.make_preset().common["frequency"], plan.n_features
+    ('own', Fixed(value=60.0), 99)
+    """
+
+    preset: Annotated[str | dict[str, Any], BeforeValidator(_complete_preset)] = "paper"
+    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # None: all classes of the preset
+    events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
+    snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
+    seed: Seed = 0
+    seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] | None = None
+    features: _FeatureOptions = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.seeds is not None:
+            if "seed" in self.model_fields_set and self.seed != 0:
+                raise ValueError("seed and seeds are both given: keep only seeds")
+            if len(set(self.seeds)) < len(self.seeds):
+                raise ValueError("seeds contains a seed twice: its events would count twice")
+        self.n_features  # noqa: B018 (raises if there are none)
+        if inf not in self.snr:
+            raise ValueError("snr must contain inf, the level at which features are selected")
+        if len({f"{level:g}" for level in self.snr}) != len(self.snr):
+            raise ValueError("snr contains a level twice")
+        return self
+
+    @cached_property
+    def whole_preset(self) -> Preset:
+        """The preset with all of its classes."""
+        return get_preset(self.preset) if isinstance(self.preset, str) else read_preset(self.preset)
+
+    def make_preset(self) -> Preset:
+        """Return the preset with the chosen classes."""
+        return self.whole_preset if self.classes is None else self.whole_preset.with_classes(self.classes)
+
+    @property
+    def preset_name(self) -> str:
+        """Name of the preset."""
+        return self.whole_preset.name
+
+    @property
+    def feature_options(self) -> FeatureOptions:
+        """Wavelet, level and border mode of the features."""
+        return FeatureOptions.of(self.features)
+
+    @cached_property
+    def n_features(self) -> int:
+        """Features of an event."""
+        return count_features(self.make_preset(), self.feature_options)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The event classes, in the order of the preset."""
+        return self.make_preset().classes
+
+    @property
+    def n_events(self) -> int:
+        """Events of all classes."""
+        return len(self.class_names) * self.events_per_class
+
+
+def is_own(given: Any) -> Literal["own", "generated", "none"]:
+    """Return whether a table of a plan describes your own data, generated events, or is absent."""
+    if given is None:
+        return "none"
+    keys = type(given).model_fields if isinstance(given, BaseModel) else given if isinstance(given, dict) else {}
+    return "own" if keys.keys() & {"file", "fraction"} else "generated"
+
+
+class _FromFile(PlanPart):
+    """A table that may name a file, relative to the folder of the plan."""
+
+    _folder: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _explain(cls, given: Any) -> Any:
+        for key in given if isinstance(given, dict) else ():
+            if key in _GENERATED and key not in cls.model_fields:
+                raise ValueError(f"{key} applies to generated events, not to your own data: remove it")
+            if key not in cls.model_fields:
+                raise ValueError(str(unknown_name("key", key, cls.model_fields)))
+        return given
+
+    def lie_in(self, folder: Path) -> None:
+        """Set the folder of relative paths."""
+        self._folder = folder
+
+    def located(self, file: str) -> Path:
+        """Return the path of a file."""
+        return self._folder / file
+
+
+class OwnDataPlan(_FromFile):
+    """Your own data: a CSV or npz file, see :func:`pqswarm.datasets.read_samples`.
+
+    Attributes
+    ----------
+    file : str
+        Path of the file, relative to the plan.
+    label : str or None
+        Label column of a CSV file; by default the one named label, class or target, otherwise the last.
+    ignore : tuple of str
+        Columns of a CSV file to leave out, such as an identifier.
+    drop_missing : bool
+        Whether to leave out rows with missing values; otherwise these are an error.
+    """
+
+    file: FileName
+    label: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    ignore: tuple[str, ...] = ()
+    drop_missing: Annotated[bool, Field(strict=True)] = False
+
+    @property
+    def path(self) -> Path:
+        """Path of the file."""
+        return self.located(self.file)
+
+    @property
+    def snr(self) -> tuple[float, ...]:
+        """The noise levels [dB]: only infinity."""
+        return (inf,)
+
+
+class NamedEvents(DatasetPlan):
+    """One of several data sets: generated events, with a name."""
+
+    name: Name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_after_preset(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("preset", "paper"), str):
+            return {"name": Path(given.get("preset", "paper")).stem} | given
+        return given
+
+    @model_validator(mode="after")
+    def _one_seed(self) -> Self:
+        if self.seeds is not None:
+            raise ValueError("seeds belongs in [dataset]: give each of [[datasets]] one seed")
+        return self
+
+    def alone(self) -> DatasetPlan:
+        """Return the data set without its name."""
+        return DatasetPlan.model_validate(self.model_dump(exclude={"name"}))
+
+
+class NamedFile(OwnDataPlan):
+    """One of several data sets: a file of your own, with a name."""
+
+    name: Name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_after_file(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("file"), str):
+            return {"name": Path(given["file"]).stem} | given
+        return given
+
+    def alone(self) -> OwnDataPlan:
+        """Return the data set without its name."""
+        alone = OwnDataPlan.model_validate(self.model_dump(exclude={"name"}))
+        alone.lie_in(self._folder)
+        return alone
+
+
+class OwnHeldOutPlan(_FromFile):
+    """Your own samples that no search uses: another file, or a fraction of each class.
+
+    Attributes
+    ----------
+    file : str or None
+        Path of the other file, relative to the plan.
+    fraction : float or None
+        Fraction of each class to hold out; give it or `file`.
+    seed : int
+        Seed of the split.
+    """
+
+    file: FileName | None = None
+    fraction: Annotated[float, Field(gt=0.0, lt=1.0)] | None = None
+    seed: Seed = 0
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.file is None) == (self.fraction is None):
+            raise ValueError("give file or fraction, not both")
+        return self
+
+    @property
+    def path(self) -> Path | None:
+        """Path of the file, if there is one."""
+        return None if self.file is None else self.located(self.file)
+
+
+class HeldOutPlan(PlanPart):
+    """Generated events that no search uses, to test selected subsets.
+
+    Attributes
+    ----------
+    events_per_class : int
+        Events per class and set.
+    seeds : tuple of int
+        Seeds, one set of events each.
+    cross_dataset : bool
+        Whether to use the events of the other data sets of the study instead; the default with ``dataset.seeds``.
+    """
+
+    events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
+    seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
+    cross_dataset: Annotated[bool, Field(strict=True)] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_seed(cls, given: Any) -> Any:
+        """Accept a single seed."""
+        if not isinstance(given, dict) or "seed" not in given:
+            return given
+        if "seeds" in given:
+            raise ValueError("seed and seeds are both given: keep only seeds")
+        return {"seeds" if key == "seed" else key: [value] if key == "seed" else value for key, value in given.items()}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds contains a seed twice: its events would count twice")
+        if self.cross_dataset and (self.events_per_class, self.seeds) != (250, (1, 2, 3, 4, 5)):  # the defaults
+            raise ValueError("cross_dataset uses the events of the other data sets: remove seeds and events_per_class")
+        return self
+
+
+class FoldsPlan(PlanPart):
+    """The cross-validation.
+
+    Attributes
+    ----------
+    number : int
+        Folds.
+    seed : int
+        Seed of the partition of stage I, which selects features.
+    stage_two_seed : int
+        Seed of the partition of stage II, which tests the selected subsets.
+    """
+
+    number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
+    seed: Seed = 0
+    stage_two_seed: Seed = 1
+
+
+class SubsetsPlan(PlanPart):
+    """Which subsets the searches may propose; features are given by name or position.
+
+    Attributes
+    ----------
+    fixed : tuple of str or int
+        Features in every subset.
+    excluded : tuple of str or int
+        Features in no subset.
+    groups : tuple of tuples of str or int
+        Features that are chosen together.
+    """
+
+    fixed: tuple[str | int, ...] = ()
+    excluded: tuple[str | int, ...] = ()
+    groups: tuple[tuple[str | int, ...], ...] = ()
+
+
+class ClassifierPlan(PlanPart):
+    """A classifier with given hyperparameters, or with those found by grid search.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables.
+    id : str
+        What its seeds depend on, by default the name: set it to the old name when you rename it.
+    kind : str
+        A name in :data:`pqswarm.evaluation.CLASSIFIERS`.
+    parameters : dict
+        Its hyperparameters; others have their defaults. In a file they may also be next to `kind`. Any scikit-learn
+        classifier can be used by its import path, ``estimator = "sklearn.svm.LinearSVC"``, instead of `kind`;
+        `parameters` are then its own.
+    scaling : {"once", "minmax", "standard", "robust"}
+        Scale features to [0, 1] over all events, or on the training events of each fold to [0, 1], by mean and standard
+        deviation, or by median and quartiles.
+    grid_search : bool
+        Whether to run the grid search even if hyperparameters are given, for the figure.
+
+    Examples
+    --------
+    >>> plan = ClassifierPlan(name="5-NN", kind="k-nn", n_neighbors=5)
+    >>> plan.parameters, plan.make().describe()
+    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
+    """
+
+    name: Name
+    id: Name | None = None
+    kind: str
+    parameters: dict[str, Any] = Field(default={})
+    scaling: Literal["once", "minmax", "standard", "robust"] = "once"
+    grid_search: Annotated[bool, Field(strict=True)] = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, given: Any) -> Any:
+        """Move hyperparameters given next to `kind` into `parameters`, and complete them."""
+        if not isinstance(given, dict):
+            return given
+        own = {key: value for key, value in given.items() if key in cls.model_fields}
+        parameters = own.get("parameters", {})
+        if "estimator" in given and own.setdefault("kind", "estimator") == "estimator":
+            parameters = {"estimator": given["estimator"], "parameters": parameters}
+        if not isinstance(parameters, dict) or not isinstance(own.get("kind"), str):
+            return own
+        kind = CLASSIFIERS.find(own["kind"])
+        known = {field.name for field in fields(kind.Hyperparameters)}
+        for key in given:
+            if key in cls.model_fields or (key == "estimator" and key in parameters):
+                continue
+            if key not in known:
+                unknown: object = unknown_name("key", key, {**cls.model_fields, **kind.Hyperparameters().settings()})
+                if "estimator" in parameters:
+                    value = json.dumps(given[key], default=str)
+                    unknown = f"{unknown} Parameters of an estimator belong in parameters = {{ {key} = {value} }}"
+                raise ValueError(unknown)
+            if key in parameters:
+                raise ValueError(f"{key} is given twice")
+            parameters = parameters | {key: given[key]}
+        settings = kind(parameters).settings
+        return own | {"parameters": settings if parameters else {}}
+
+    def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
+        """Return the classifier with the planned hyperparameters, or with others, such as those of a grid search."""
+        return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
+
+
+class AlgorithmPlan(PlanPart):
+    """A search algorithm with its parameters.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the study, by default that of the algorithm.
+    id : str
+        What its seeds depend on, by default the name: set it to the old name when you rename it.
+    algorithm : str
+        A name in :data:`pqswarm.search.ALGORITHMS`.
+    parameters : dict
+        Parameters that differ from the defaults. A search that is given the size of the baseline's best subset, such
+        as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
+    """
+
+    name: Name
+    id: Name | None = None
+    algorithm: str
+    parameters: dict[str, Any] = Field(default={})  # checked by the algorithm
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_after_algorithm(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("algorithm"), str):
+            return {"name": given["algorithm"]} | given
+        return given
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        ALGORITHMS.find(self.algorithm).Parameters.of(self.settings)
+        required_filter(self.search, self.settings)
+        return self
+
+    @property
+    def search(self) -> type[Search]:
+        """The algorithm itself."""
+        return ALGORITHMS[self.algorithm]
+
+    @property
+    def title(self) -> str:
+        """Its name in tables and figures; of an unnamed ranking, including its filter."""
+        ranking = required_filter(self.search, self.settings)
+        if ranking is not None and self.name in (self.algorithm, f"{self.algorithm}-{ranking.name}"):
+            return f"{self.search.title} ({ranking.title})"
+        return self.search.title if self.name == self.algorithm else self.name
+
+    @property
+    def sequential(self) -> bool:
+        """Whether it runs once, after the others, and stops by itself."""
+        return self.search.runs_once
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether it needs the size of the baseline's best subset."""
+        return self.search.needs_size and "size" not in self.parameters
+
+    @property
+    def all_sizes(self) -> bool:
+        """Whether it searches all sizes within the budget of a run, instead of a given size."""
+        return self.search.needs_size and self.parameters.get("size") == "all"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters as passed to the algorithm."""
+        return self.parameters | ({"size": None} if self.all_sizes else {})
+
+
+_TABLES = ("dataset", "folds", "classifiers", "algorithms", "runs", "max_evaluations", "seed")
+_MOST = 10_000  # specifications
+
+Changes = dict[str, Any]
+"""New values of keys of a plan, by dotted name; see :func:`pqswarm.study.plan.change_plan`."""
+
+
+@dataclass(frozen=True)
+class Specification:
+    """One specification of what is open."""
+
+    name: str  # a number after r, or the name of a marked specification
+    chosen: dict[str, str]  # the alternative of each choice
+    changes: Changes
+    marked: bool = False  # whether the plan names it: it is shown, but not counted among those of the design
+
+
+class MultiversePlan(PlanPart):
+    """Which choices to vary, and in which combinations.
+
+    Attributes
+    ----------
+    choices : dict
+        The alternatives of each choice, the first one being that of the plan: a list of values for a key, given by its
+        dotted name, or a table with a name for each alternative and the keys that it changes.
+    design : {"array", "full", "random", "one-at-a-time"}
+        An orthogonal array, in which every two choices meet in all combinations equally often; all combinations; random
+        ones; or one change at a time.
+    specifications : int or None
+        Number of specifications of an array (a power of two, by default the smallest possible) or of random ones (64).
+    seed : int
+        Seed of the design.
+    marked : dict
+        Further specifications to show by name, such as published ones, each with the alternatives that are not the
+        first.
+
+    Examples
+    --------
+    >>> choices = {"dataset.features.border": ["symmetric", "zero"], "folds.number": [10, 5]}
+    >>> MultiversePlan(choices=choices, design="one-at-a-time").list_specifications()[1].chosen
+    {'dataset.features.border': 'zero', 'folds.number': '10'}
+    """
+
+    choices: Annotated[dict[str, dict[str, Changes]], Field(min_length=1, max_length=100)]
+    design: Literal["array", "full", "random", "one-at-a-time"] = "array"
+    specifications: Annotated[int, Field(ge=2, le=_MOST, strict=True)] | None = None
+    seed: Seed = 0
+    marked: dict[Name, dict[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alternatives(cls, given: Any, info: ValidationInfo) -> Any:
+        """Turn lists of values into alternatives with names and changes."""
+        if not isinstance(given, dict) or not isinstance(given.get("choices"), dict):
+            return given
+        folder = (info.context or {}).get("folder", Path())
+        choices: dict[str, Any] = {}
+        for choice, alternatives in _dotted(given["choices"]).items():
+            if isinstance(alternatives, list | tuple):
+                names = [str(one) if isinstance(one, str) else format(one) for one in alternatives]
+                if len(set(names)) < len(names):
+                    raise ValueError(f"choices: {choice} contains an alternative twice")
+                changes = [{choice: one} for one in alternatives]
+            elif isinstance(alternatives, dict) and all(isinstance(one, dict) for one in alternatives.values()):
+                names = list(alternatives)
+                changes = [_dotted(one) for one in alternatives.values()]
+            else:
+                raise ValueError(f"choices: {choice} must be a list of values, or a table of alternatives")
+            if len(names) < 2:
+                raise ValueError(f"choices: {choice} needs at least two alternatives")
+            whole = [{key: whole_preset_file(key, value, folder) for key, value in one.items()} for one in changes]
+            choices[choice] = dict(zip(names, whole, strict=True))
+        return given | {"choices": choices}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.specifications is not None and self.design in ("full", "one-at-a-time"):
+            raise ValueError(f"specifications: a {self.design} design has {len(self._combinations())}: remove it")
+        for name, chosen in self.marked.items():
+            if name[0] == "r" and name[1:].isdigit():
+                raise ValueError(f"marked: {name} is the name of a specification of the design: choose another")
+            for choice, alternative in chosen.items():
+                if choice not in self.choices:
+                    raise ValueError(str(unknown_name(f"choice of marked.{name}", choice, self.choices)))
+                if alternative not in self.choices[choice]:
+                    known = self.choices[choice]
+                    raise ValueError(str(unknown_name(f"alternative of marked.{name}.{choice}", alternative, known)))
+        self._combinations()
+        return self
+
+    def list_specifications(self) -> list[Specification]:
+        """Return the specifications of the design, followed by the marked ones."""
+        combinations = self._combinations()
+        digits = len(str(len(combinations)))
+        names = {choice: list(alternatives) for choice, alternatives in self.choices.items()}
+        first = {choice: alternatives[0] for choice, alternatives in names.items()}
+        specifications = []
+        for number, row in enumerate(combinations, 1):
+            chosen = {choice: names[choice][k] for choice, k in zip(names, row, strict=True)}
+            specifications.append(self._specification(f"r{number:0{digits}}", chosen))
+        for name, changed in self.marked.items():
+            specifications.append(self._specification(name, first | changed, marked=True))
+        return specifications
+
+    def _specification(self, name: str, chosen: dict[str, str], marked: bool = False) -> Specification:
+        changes: Changes = {}
+        for choice, alternative in chosen.items():
+            changes |= self.choices[choice][alternative]
+        return Specification(name, chosen, changes, marked)
+
+    def _combinations(self) -> list[tuple[int, ...]]:
+        """The number of the alternative of each choice, in each specification of the design."""
+        levels = [len(alternatives) for alternatives in self.choices.values()]
+        if self.design == "one-at-a-time":
+            rows = [tuple(k * (i == j) for j in range(len(levels))) for i, n in enumerate(levels) for k in range(1, n)]
+            return [(0,) * len(levels), *rows]
+        total = prod(levels)
+        if self.design == "full":
+            if total > _MOST:
+                raise ValueError(
+                    f"a full design has {total} specifications, above {_MOST}: use an array or random ones"
+                )
+            return list(itertools.product(*map(range, levels)))
+        rng = stream(self.seed, ())
+        if self.design == "array":
+            return orthogonal_array(levels, self.specifications, rng)
+        wanted = 64 if self.specifications is None else self.specifications
+        if wanted > total:
+            raise ValueError(f"specifications: there are only {total} combinations of the choices")
+        rows_drawn: dict[tuple[int, ...], None] = {}
+        while len(rows_drawn) < wanted:
+            rows_drawn[tuple(int(rng.integers(n)) for n in levels)] = None
+        return list(rows_drawn)
+
+
+def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Return an orthogonal array for choices of 2 or 4 alternatives: every two meet in all combinations equally often.
+
+    Rows are the vectors of GF(2)^m; a choice of two alternatives is a linear function of them, one of four a pair of
+    functions. Functions of an odd number of coordinates come first: no main effect is then aliased with an interaction
+    of two choices, as long as they suffice. The alternatives are relabelled at random.
+
+    >>> orthogonal_array([2, 2, 2], 4, np.random.default_rng(0))
+    [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 0)]
+    """
+    odd = [i for i, n in enumerate(levels) if n not in (2, 4)]
+    if odd:
+        raise ValueError(f"an array takes choices of 2 or 4 alternatives, not {levels[odd[0]]}: use another design")
+    needed = sum(n - 1 for n in levels)
+    m = 2
+    while (2**m if rows is None else rows) - 1 < needed or (rows is None and _functions(levels, m) is None):
+        if rows is not None:
+            raise ValueError(f"specifications: an array of these choices needs more than {needed} specifications")
+        m += 1
+    m = m if rows is None else round(log2(rows))
+    if rows is not None and 2**m != rows:
+        raise ValueError(f"specifications of an array must be a power of two, such as {2**m}, not {rows}")
+    functions = _functions(levels, m)
+    if functions is None:
+        raise ValueError(f"specifications: {2**m} are too few for an array of these choices: use {2 ** (m + 1)}")
+    relabeled = [rng.permutation(n).tolist() for n in levels]
+    return [
+        tuple(
+            names[sum((row & one).bit_count() % 2 << place for place, one in enumerate(own))]
+            for own, names in zip(functions, relabeled, strict=True)
+        )
+        for row in range(2**m)
+    ]
+
+
+def _functions(levels: Sequence[int], m: int) -> list[tuple[int, ...]] | None:
+    """For each choice one linear function on GF(2)^m, or two, so that all are independent in pairs; None if too few."""
+    ordered = sorted(range(1, 2**m), key=lambda v: (v.bit_count() % 2 == 0, v.bit_count(), v))
+    taken: set[int] = set()
+    functions: dict[int, tuple[int, ...]] = {}
+    for i in sorted(range(len(levels)), key=lambda i: -levels[i]):  # those of four need three functions each
+        free = [function for function in ordered if function not in taken]
+        spaces: Iterator[tuple[int, ...]] = itertools.combinations(free, levels[i] // 2)
+        if levels[i] == 4:
+            spaces = (space for space in spaces if space[0] ^ space[1] not in taken)
+        space = next(spaces, None)
+        if space is None:
+            return None
+        functions[i] = space
+        taken |= {space[0], space[-1], space[0] ^ space[-1]} - {0}
+    return [functions[i] for i in range(len(levels))]
+
+
+def _dotted(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table whose keys, if they are those of a plan, are dotted: TOML reads a.b = 1 as a table in a table."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in _TABLES and isinstance(value, Mapping):
+            flat |= {f"{key}.{rest}": below for rest, below in _flattened(value).items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _flattened(table: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        below = _flattened(value) if isinstance(value, Mapping) and value else {"": value}
+        flat |= {f"{key}.{rest}" if rest else key: one for rest, one in below.items()}
+    return flat
+
 
 _NEW: dict[str, Any] = {"subsets": None, "id": None, "ignore": (), "drop_missing": False}
 # Names reserved by tables, for other subsets and for columns.
@@ -171,9 +951,9 @@ class StudyPlan(PlanPart):
         _check_unique("datasets contains the file", files, "it would count twice")
         if isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.cross_dataset needs several dataset.seeds")
-        for cell in self.cells().values() if self.multiverse is None else ():  # a specification has checked its own
-            cell._check_cell()
-        self.cells()
+        for cell in self.cells().values():
+            if self.multiverse is None:  # a specification has checked its own
+                cell._check_cell()
 
     def _check_cell(self) -> None:
         data = self.dataset
@@ -256,8 +1036,9 @@ class StudyPlan(PlanPart):
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
         if self.datasets:
-            without = {"datasets": ()}
-            return {one.name: self._only(one.alone(), without) for one in self.datasets}
+            return {
+                data.name: self.model_copy(update={"dataset": data.alone(), "datasets": ()}) for data in self.datasets
+            }
         seeds = self.dataset_seeds
         data = self.dataset
         if not seeds:
@@ -270,11 +1051,8 @@ class StudyPlan(PlanPart):
                 others = tuple(other for other in seeds if other != seed)
                 tested = tested.model_copy(update={"events_per_class": data.events_per_class, "seeds": others})
             alone = data.model_copy(update={"seed": seed, "seeds": None})
-            cells[f"seed {seed}"] = self._only(alone, {"held_out": tested})
+            cells[f"seed {seed}"] = self.model_copy(update={"dataset": alone, "held_out": tested})
         return cells
-
-    def _only(self, data: DatasetPlan | OwnDataPlan, changes: dict[str, Any]) -> "StudyPlan":
-        return self.model_copy(update={"dataset": data} | changes)
 
     @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:

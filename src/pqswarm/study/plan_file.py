@@ -10,10 +10,7 @@ from pydantic import ValidationError
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_file import preset_lines
-from pqswarm.study.changes import change_plan
-from pqswarm.study.multiverse import MultiversePlan
-from pqswarm.study.plan import StudyPlan
-from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
+from pqswarm.study.plan import HeldOutPlan, MultiversePlan, OwnDataPlan, OwnHeldOutPlan, StudyPlan, change_plan
 
 PLANS: tuple[str, ...] = ("quick", "paper", "paper-grid", "replication", "multiverse", "smoke")
 """The built-in plans."""
@@ -65,7 +62,7 @@ def read_plan(
     folder : str or Path
         Folder of relative paths in the plan.
     changes : mapping of str to object, optional
-        New values of keys, by dotted name; see :func:`pqswarm.study.changes.change_plan`.
+        New values of keys, by dotted name; see :func:`pqswarm.study.plan.change_plan`.
 
     Returns
     -------

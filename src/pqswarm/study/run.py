@@ -1,5 +1,6 @@
 """Run a study: prepare the data, run the searches, and test the subsets found."""
 
+import hashlib
 import os
 import platform
 import time
@@ -9,31 +10,325 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from pqswarm import __version__
 from pqswarm._base.threads import effective_jobs
-from pqswarm.datasets import Dataset, Samples
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, FeatureGroups, Folds
+from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm.datasets import Dataset, Samples, load_dataset, make_dataset, read_samples
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, FeatureGroups, Folds
 from pqswarm.evaluation.base import check_device
-from pqswarm.study import findings, stages
-from pqswarm.study.data import StudyData, make_held_out, open_data
-from pqswarm.study.executors import WorkerPool, worker_pool
-from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
-from pqswarm.study.lock import lock_folder
-from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
-from pqswarm.study.plan_data import DatasetPlan
-from pqswarm.study.plan_file import plan_given_data, restore_plan
-from pqswarm.study.plan_methods import ClassifierPlan
-from pqswarm.study.problem import StudyProblem
+from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
+from pqswarm.study import findings
+from pqswarm.study.findings import (
+    ALL_FEATURES,
+    ONE_STANDARD_ERROR,
+    Events,
+    Finding,
+    GridFinding,
+    HeldOut,
+    Hyperparameters,
+    OneStandardError,
+    StageTwo,
+)
+from pqswarm.study.plan import (
+    ClassifierPlan,
+    DatasetPlan,
+    HeldOutPlan,
+    OwnDataPlan,
+    OwnHeldOutPlan,
+    StudyPlan,
+    held_out_levels,
+    held_out_seeds,
+)
+from pqswarm.study.plan_file import COPY, plan_given_data, restore_plan
 from pqswarm.study.progress import Meter, Report, StudyProgress, count_steps
 from pqswarm.study.records import best_run
 from pqswarm.study.scheduler import Scheduler
-from pqswarm.study.stages import Masks
-from pqswarm.study.store import Store
+from pqswarm.study.store import Store, lock_folder
+from pqswarm.study.worker import StudyProblem, WorkerPool, worker_pool
+
+_MANY = 100  # features, above which several are removed at a time
+
+Masks = Mapping[str, BoolArray]
+"""Subsets by name of the algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`."""
+
+
+def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> GridFinding | None:
+    """Search the grid of a classifier's hyperparameters; None if it has none."""
+    search = CLASSIFIERS[plan.kind].search_grid
+    result = search(events.X(inf), events.y, folds, scaling=plan.scaling, n_jobs=jobs)
+    return None if result is None else GridFinding(plan.name, result)
+
+
+def choose_hyperparameters(plan: ClassifierPlan, grid: GridFinding | None) -> Hyperparameters:
+    """Return the planned hyperparameters, otherwise the best of a grid, otherwise the defaults."""
+    settings = None if grid is None or plan.parameters else grid.result.best
+    return Hyperparameters(plan.name, plan.make(settings).settings)
+
+
+def find_smaller(
+    name: str, problem: StudyProblem, best: BoolArray, others: Sequence[BoolArray], jobs: int
+) -> OneStandardError:
+    """Return the smallest subset whose error is within one standard error of that of the best.
+
+    Candidates are the subsets found by searches, and the best one after repeatedly removing the feature whose loss
+    costs least; with more than 100 features up to a tenth at a time, to save evaluations. Of equal sizes the one with
+    the lowest error is chosen.
+    """
+    evaluator = problem.searched(jobs)
+    if problem.groups is not None:
+        best, *others = (problem.groups.contract(mask) for mask in (best, *others))
+    rates = evaluator.fold_errors(best[np.newaxis])[0]
+    width = float(rates.std(ddof=1) / np.sqrt(rates.size))
+    allowed = float(evaluator.errors(best[np.newaxis])[0]) + width
+    candidates = [best, *others]
+    shrunk = best
+    while shrunk.sum() > 1:
+        smaller = np.tile(shrunk, (int(shrunk.sum()), 1))
+        smaller[np.arange(len(smaller)), np.flatnonzero(shrunk)] = False
+        errors = evaluator.errors(smaller)
+        if errors.min() > allowed:
+            break
+        if len(smaller) <= _MANY:
+            shrunk = smaller[int(errors.argmin())]
+        else:
+            shrunk = _without_several(evaluator, shrunk, np.argsort(errors, kind="stable"), allowed)
+        candidates.append(shrunk)
+    masks = np.stack(candidates)
+    errors = evaluator.errors(masks)
+    chosen = min(np.flatnonzero(errors <= allowed).tolist(), key=lambda row: (masks[row].sum(), errors[row]))
+    mask_found = masks[chosen] if problem.groups is None else problem.groups.expand(masks[chosen])
+    return OneStandardError(name, mask_found, float(errors[chosen]), width)
+
+
+def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, allowed: float) -> BoolArray:
+    """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
+    selected = np.flatnonzero(mask)[least_costly]
+    count = mask.sum() // 10
+    while count > 1:
+        tried = mask.copy()
+        tried[selected[:count]] = False
+        if evaluator.errors(tried[np.newaxis])[0] <= allowed:
+            return tried
+        count //= 2
+    tried = mask.copy()
+    tried[selected[0]] = False
+    return tried
+
+
+def evaluate_held_out(
+    name: str,
+    problem: StudyProblem,
+    masks: Masks,
+    data: Samples | Dataset,
+    new: Samples | Dataset,
+    at: tuple[float, int],
+    jobs: int,
+) -> HeldOut:
+    """Return the errors on new events of a seed and noise level, after training on all of the study at that level."""
+    level, seed = at
+    train = data.X(level)
+    test = new.X(level)
+    if problem.scaling == "once":
+        train, test = scale_by_extremes(train, train), scale_by_extremes(test, train)
+    else:
+        both = scale_for_fold(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
+        train, test = both[: len(train)], both[len(train) :]
+    subsets = np.stack(list(masks.values()))
+    try:
+        predicted = problem.classifier.predict_new(train, problem.y, test, subsets, n_jobs=jobs)
+    except PqswarmError as error:
+        raise PqswarmError(f"{name} fails on held-out data (seed {seed}): {error}") from error
+    rates = (predicted != new.y).mean(axis=1)
+    return HeldOut(name, dict(zip(masks, rates.tolist(), strict=True)), level, seed)
+
+
+def evaluate_stage_two(
+    name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples, level: float, plan: StudyPlan, jobs: int
+) -> StageTwo:
+    """Return accuracies of subsets at a noise level, with another partition; without noise also confusion matrices."""
+    folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)
+    evaluator = replace(problem, X=events.X(level), test_fold=folds.test_fold).evaluator(jobs)
+    errors = evaluator.errors(np.stack(list(masks.values())))
+    accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in zip(masks, errors, strict=True)}
+    if level != inf:
+        return StageTwo(name, level, accuracy)
+    before, after = (_confusion(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.baseline))
+    return StageTwo(name, level, accuracy, before, after)
+
+
+def _confusion(evaluator: ClassificationEvaluator, mask: BoolArray) -> IntArray:
+    """The confusion matrix: rows are true classes, columns predicted ones."""
+    predicted = np.searchsorted(evaluator.classes, evaluator.predictions(mask))
+    table = np.zeros((evaluator.classes.size,) * 2, dtype=np.int64)
+    np.add.at(table, (evaluator.labels, predicted), 1)
+    return table
+
+
+_HELD_OUT_COPY = "held-out.npz"
+_COPIES = "datasets"  # folder of the copies of several data sets
+
+
+class StudyData(NamedTuple):
+    """The data that the searches use, your own samples that are held out, and a description of both."""
+
+    seen: Dataset | Samples
+    held_out: Samples | None
+    about: Events
+
+
+def open_data(
+    plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None, name: str = ""
+) -> StudyData:
+    """Return the data of a study on one data set, which must match those it `began` with; keep a copy in its folder."""
+    copy, aside_copy = _copies(folder, name)
+    if isinstance(plan.dataset, DatasetPlan):
+        digest = None if began is None else began.digest
+        events = _open_events(plan.dataset, copy, jobs, digest, keep=plan.stage_two)
+        return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
+    own = plan.dataset
+    aside = plan.held_out
+    data = _open_samples(own.path, own, copy, given, None if began is None else began.digest)
+    test = None
+    if isinstance(aside, OwnHeldOutPlan) and aside.path is not None:
+        kept = None if began is None else began.held_out_digest
+        test = _open_samples(aside.path, own, aside_copy, None, kept)
+    seen, held_out = _part_samples(plan, data, test)
+    n_aside = 0 if held_out is None else len(held_out)
+    digest = "" if test is None else test.digest
+    about = Events(len(seen), data.digest, seen.class_names, seen.feature_names, n_aside, digest)
+    return StudyData(seen, held_out, about)
+
+
+def _copies(folder: Path, name: str) -> tuple[Path, Path]:
+    """Paths of the copies of a data set and of its held-out data."""
+    if not name:
+        return folder / COPY, folder / _HELD_OUT_COPY
+    slug = name.replace(" ", "-")
+    return folder / _COPIES / f"{slug}.npz", folder / _COPIES / f"{slug}-{_HELD_OUT_COPY}"
+
+
+def read_own(plan: StudyPlan) -> Samples | None:
+    """Read and check the data files of a plan and return the samples for the searches; None if it names none."""
+    if isinstance(plan.dataset, DatasetPlan):
+        return None
+    aside = plan.held_out
+    named = aside.path if isinstance(aside, OwnHeldOutPlan) else None
+    test = None if named is None else _read_samples(named, plan.dataset)
+    return _part_samples(plan, _read_samples(plan.dataset.path, plan.dataset), test)[0]
+
+
+def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple[Samples, Samples | None]:
+    """Split your own samples into those for the searches and those held out, if any, and check both."""
+    seen = data
+    held_out = None
+    aside = plan.held_out
+    if isinstance(aside, OwnHeldOutPlan) and aside.fraction is not None:
+        seen, held_out = data.split(aside.fraction, aside.seed)
+    elif isinstance(aside, OwnHeldOutPlan) and test is not None:
+        if test.digest == data.digest:
+            raise PqswarmError(
+                f"{aside.path} is searched, so it cannot be held out: hold out other data, or a fraction."
+            )
+        held_out = test.arranged_like(data, str(aside.path))
+    plan.check_sizes(len(seen.feature_names))
+    counts = np.bincount(seen.y, minlength=len(seen.class_names))
+    rare = int(counts.argmin())
+    if counts[rare] < plan.folds.number:
+        where = plan.dataset.file if isinstance(plan.dataset, OwnDataPlan) else "the data"
+        left = " that are not held out" if seen is not data else ""
+        raise PqswarmError(
+            f"class {seen.class_names[rare]!r} of {where} has {counts[rare]} rows{left}, fewer than the "
+            f"{plan.folds.number} folds: add rows, remove the class, or use fewer folds ([folds] number). If it is not "
+            f"a class, name the label column ([dataset] label)."
+        )
+    return seen, held_out
+
+
+def _read_samples(path: Path, plan: OwnDataPlan) -> Samples:
+    """Read the samples of a file; only CSV files have columns to choose."""
+    if path.suffix.lower() == ".npz":
+        return read_samples(path)
+    return read_samples(path, plan.label, ignore=plan.ignore, drop_missing=plan.drop_missing)
+
+
+def make_held_out(
+    plan: StudyPlan, data: StudyData, seed: int, levels: list[float], jobs: int, folder: Path
+) -> Dataset | Samples:
+    """Generate the held-out events of a seed at noise levels [dB], or return your own held-out samples."""
+    if data.held_out is not None:
+        return data.held_out
+    assert isinstance(plan.held_out, HeldOutPlan)  # noqa: S101
+    assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101
+    if plan.held_out.cross_dataset:
+        other = plan.dataset.model_copy(update={"seed": seed})
+        return _open_events(other, _copies(folder, f"seed {seed}")[0], jobs, None)
+    preset = plan.dataset.make_preset()
+    options = plan.dataset.feature_options
+    return make_dataset(plan.held_out.events_per_class, levels, seed, preset, jobs, features=options)
+
+
+def _digest(events: Dataset) -> str:
+    return hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
+
+
+def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, keep: bool = True) -> Dataset:
+    """Return the planned events, from the file if it exists; a study that has started must have the same digest."""
+    if not path.exists():
+        options = plan.feature_options
+        events = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
+        if digest not in (None, _digest(events)):
+            raise PqswarmError(
+                f"{path} is missing, and the events generated here differ from those this study started with: copy the "
+                f"file from where it started, or give --out another folder to start again."
+            )
+        if keep:
+            path.parent.mkdir(exist_ok=True)
+            events.save(path)
+        return events
+    try:
+        kept = load_dataset(path)
+    except FileFormatError as error:
+        raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to generate the events again.") from None
+    planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
+    stored = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
+    if stored != planned or kept.feature_options != plan.feature_options:
+        raise PqswarmError(f"{path} does not hold the events of the plan: remove it to generate them again.")
+    if digest not in (None, _digest(kept)):
+        raise PqswarmError(
+            f"{path} does not hold the events this study started with: restore it, or remove it to generate them again."
+        )
+    return kept
+
+
+def _open_samples(path: Path, plan: OwnDataPlan, copy: Path, given: Samples | None, digest: str | None) -> Samples:
+    """Return the given samples, those of the file, or the copy in the folder; a study must go on with its own."""
+    if given is None and (digest is None or path.exists()):
+        given = _read_samples(path, plan)
+    copy.parent.mkdir(exist_ok=True)
+    if digest is None:
+        assert given is not None  # noqa: S101
+        given.save(copy)
+        return given
+    if given is not None and given.digest != digest:
+        raise PqswarmError(
+            f"{path} does not hold the data this study started with ({copy} is a copy): restore them, or give --out "
+            f"another folder."
+        )
+    if copy.exists():
+        kept = read_samples(copy)
+        if kept.digest != digest:
+            raise FileFormatError(f"{copy} is damaged: it does not hold the data this study started with. Remove it.")
+        return kept
+    if given is None:
+        raise PqswarmError(f"neither {path} nor its copy {copy} exists: restore one of them to resume the study.")
+    given.save(copy)
+    return given
+
 
 _Kind = TypeVar("_Kind", bound=Finding)
 _WAVE = 8  # data sets that are searched together: enough to keep all workers busy, few enough to keep in memory
@@ -154,7 +449,7 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
             f"cannot be mixed. Give --out another folder, or use that version."
         )
     if plan != began:  # title, control and the like affect only the report
-        store.revise(replace(kept, plan=plan.model_dump()))
+        store.put(replace(kept, plan=plan.model_dump()), replace=True)
 
 
 def _processor() -> str:
@@ -174,7 +469,7 @@ class _Cell:
         self.store = store
         self.jobs = jobs
         self.meter = meter
-        self._data: StudyData | None = None
+        self._data: StudyData  # while it is needed, like the problems
         self._problems: dict[str, StudyProblem] = {}
 
     def skip_if_finished(self) -> bool:
@@ -194,22 +489,15 @@ class _Cell:
     def test(self, scheduler: Scheduler) -> None:
         """Finish the study on the data set: test the subsets found, if planned, and release the data."""
         if self.plan.stage_two:
-            self.test_subsets(scheduler)
+            masks = {name: self.best_subsets(name, problem, scheduler) for name, problem in self._problems.items()}
+            for name, problem in self._problems.items():
+                self.stage_two(name, problem, masks[name])
+            for seed in held_out_seeds(self.plan):
+                self.test_held_out(seed, masks)
         if self.name and self.store.find(findings.Finished) is None:
             self.store.put(findings.Finished(time.time()))
-        self._data = None
+        del self._data
         self._problems = {}
-
-    def test_subsets(self, scheduler: Scheduler) -> None:
-        """Test the best subsets with another partition, with noise, and on held-out data."""
-        data = self._data
-        problems = self._problems
-        assert data is not None  # noqa: S101
-        masks = {name: self.best_subsets(name, problem, scheduler) for name, problem in problems.items()}
-        for name, problem in problems.items():
-            self.stage_two(name, problem, masks[name], data.seen)
-        for seed in held_out_seeds(self.plan):
-            self.test_held_out(seed, problems, masks, data)
 
     def tell(self, stage: str) -> None:
         """Report the current stage."""
@@ -241,10 +529,10 @@ class _Cell:
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
         grid = self.store.find(findings.GridFinding, name)
         if plan.grid_search and grid is None:
-            grid = stages.search_grid(plan, events, folds, self.jobs)
+            grid = search_grid(plan, events, folds, self.jobs)
             if grid is not None:
                 self.store.put(grid)
-        chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
+        chosen = self.once(lambda: choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
         rule = self.plan.subsets
         made = plan.make(chosen.settings)
         groups = (
@@ -252,8 +540,7 @@ class _Cell:
         )
         problem = StudyProblem(events.X(inf), events.y, folds.test_fold, made, plan.scaling, groups)
         self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
-        if self.store.find(findings.AllFeatures, name) is None:
-            self.store.put(findings.AllFeatures(name, problem.error_of_all(self.jobs)))
+        self.once(lambda: findings.AllFeatures(name, problem.error_of_all(self.jobs)), findings.AllFeatures, name)
         self.meter.step("hyperparameters")
         return problem
 
@@ -265,40 +552,39 @@ class _Cell:
         masks |= {algorithm: best_run(records).mask for algorithm, records in runs.items()}
         self.tell(f"{name}: a smaller subset")
         others = [record.mask for record in runs[plan.baseline]]
-        find = partial(stages.find_smaller, name, problem, masks[plan.baseline], others, self.jobs)
+        find = partial(find_smaller, name, problem, masks[plan.baseline], others, self.jobs)
         masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
         self.meter.step("smaller")
         return masks
 
-    def stage_two(self, name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples) -> None:
+    def stage_two(self, name: str, problem: StudyProblem, masks: Masks) -> None:
         """Test the best subsets of one classifier with another partition, at each noise level."""
         for level in self.plan.dataset.snr:
             self.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
-            evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, self.plan, self.jobs)
+            evaluate = partial(evaluate_stage_two, name, problem, masks, self._data.seen, level, self.plan, self.jobs)
             self.once(evaluate, findings.StageTwo, name, level)
             self.meter.step("stage II")
 
-    def test_held_out(
-        self, seed: int, problems: Mapping[str, StudyProblem], masks: Mapping[str, Masks], data: StudyData
-    ) -> None:
+    def test_held_out(self, seed: int, masks: Mapping[str, Masks]) -> None:
         """Test the best subsets of all classifiers on one set of held-out events, at each noise level."""
         left = [
             (level, name)
             for level in held_out_levels(self.plan)
-            for name in problems
+            for name in masks
             if self.store.find(findings.HeldOut, name, level, seed) is None
         ]
         levels = len(held_out_levels(self.plan))
-        self.meter.step("held-out", levels * len(problems) - len(left))
+        self.meter.step("held-out", levels * len(masks) - len(left))
         if not left:
             self.meter.step("events", levels)
             return
         self.tell(f"held-out data, seed {seed}")
         wanted = list(dict.fromkeys(level for level, _ in left))
-        new = make_held_out(self.plan, data, seed, wanted, self.jobs, self.store.folder)
+        new = make_held_out(self.plan, self._data, seed, wanted, self.jobs, self.store.folder)
         self.meter.step("events", levels)
         for level, name in left:
             self.tell(f"held-out data, seed {seed}: {name}")
+            problem = self._problems[name]
             at = (level, seed)
-            self.store.put(stages.evaluate_held_out(name, problems[name], masks[name], data.seen, new, at, self.jobs))
+            self.store.put(evaluate_held_out(name, problem, masks[name], self._data.seen, new, at, self.jobs))
             self.meter.step("held-out")

@@ -9,13 +9,11 @@ from typing import Any
 
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.search.ranking import required_filter
-from pqswarm.study.executors import WorkerPool, is_death
 from pqswarm.study.plan import StudyPlan
-from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_run
+from pqswarm.study.records import RunKey, RunRecord, best_run
 from pqswarm.study.store import Store
-from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, advance
+from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, StudyProblem, WorkerPool, advance, is_death
 
 _MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs of an algorithm that step together; on a GPU those of all algorithms do
 _UNLIMITED = 10**8  # evaluations of a search that stops by itself
@@ -66,7 +64,11 @@ class Scheduler:
                     if not is_death(error):
                         of_store = group.checkpoints and not group.slices
                         if of_store and not isinstance(error, PqswarmError):
-                            raise self._explained_checkpoint(error) from error
+                            raise PqswarmError(
+                                f"{self._store.path}: runs could not resume from their checkpoints "
+                                f"({type(error).__name__}: {shorten(error, 200)}): restore the file from a copy, or "
+                                f"start again in another folder. It was not changed."
+                            ) from error
                         raise
                     deaths += 1
                     if deaths > _MAX_DEATHS:
@@ -87,14 +89,6 @@ class Scheduler:
                 if outcome.running:
                     waiting.append(unfinished_runs(group, outcome))
             self._meter.tell(stage)
-
-    def _explained_checkpoint(self, error: Exception) -> PqswarmError:
-        """The error for runs that could not resume from their checkpoints."""
-        return PqswarmError(
-            f"{self._store.path}: runs could not resume from their checkpoints ({type(error).__name__}: "
-            f"{shorten(error, 200)}): restore the file from a copy, or start again in another folder. It was not "
-            f"changed."
-        )
 
     def _keep(self, outcome: Outcome) -> None:
         start = time.monotonic()
@@ -131,15 +125,12 @@ class Scheduler:
         # Stable: otherwise in the order of the plan.
         ordered = sorted(teams.values(), key=lambda team: (places[team[0].dataset], team[0].run // size))
         checkpoints = {key: one for name in places for key, one in self._store.of(name).checkpoints().items()}
-        return [
-            self._group(problems[team[0].dataset, team[0].classifier], team, checkpoints, device) for team in ordered
-        ]
-
-    def _group(
-        self, problem: StudyProblem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
-    ) -> RunGroup:
-        begun = {key: checkpoints[key] for key in keys if key in checkpoints}
-        return RunGroup(problem, {key: self._planned(problem, key) for key in keys}, begun, device=device)
+        groups = []
+        for team in ordered:
+            problem = problems[team[0].dataset, team[0].classifier]
+            begun = {key: checkpoints[key] for key in team if key in checkpoints}
+            groups.append(RunGroup(problem, {key: self._planned(problem, key) for key in team}, begun, device=device))
+        return groups
 
     def _planned(self, problem: StudyProblem, key: RunKey) -> PlannedRun:
         plan = self._plans[key.dataset]

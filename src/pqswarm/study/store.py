@@ -1,17 +1,304 @@
-"""The store of a study: its runs, checkpoints and findings, written by one process and read by all others."""
+"""The store of a study: its runs, checkpoints and findings, written by one process and read by all others.
 
-from collections.abc import Iterable
-from contextlib import suppress
+A finished run is written in one transaction, which also removes its checkpoint; committed data survive the death of the
+process. SQLite is not safe on network file systems: keep studies on a local disk. A lock on the folder keeps a second
+process from running the study.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
+from errno import ENOLCK, ENOSYS, EOPNOTSUPP
+from importlib.resources import files
 from math import isfinite, isnan
+from os import major, minor
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 
-from pqswarm.errors import FileFormatError
+import numpy as np
+from filelock import FileLock, Timeout
+
+from pqswarm._base.files import file_identity
+from pqswarm._base.text import printable
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
+from pqswarm.search import SearchResult
 from pqswarm.study import records
-from pqswarm.study.database import Database
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
-from pqswarm.study.rows import checked_row, key_row, row_digest, row_record, row_status, run_row
+
+FILE_NAME = "study.sqlite"
+SCHEMA_VERSION = 3
+
+_SCHEMA = (files("pqswarm.study") / "schema.sql").read_text(encoding="utf-8")
+_TABLES = ("findings", "runs", "checkpoints")
+_LOCK_NAME = "study.lock"
+_LOCKS = Path("/proc/locks")
+_READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
+_STEPS = 100_000  # instructions of SQLite between two looks at the clock
+_ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; rows are otherwise the same
+
+
+def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
+    """Return sizes and times of the files of a store, which change with every write; zeros if there are none."""
+    stamp: list[int] = []
+    for file in (name, f"{name}-wal"):
+        try:
+            status = (folder / file).stat()
+        except OSError:
+            stamp += (0, 0)
+        else:
+            stamp += (status.st_mtime_ns, status.st_size)
+    return tuple(stamp)
+
+
+class Database:
+    """The SQLite file of the study in a folder, open to read, or to `write`, which creates a missing one."""
+
+    def __init__(self, folder: str | Path, write: bool = False) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / FILE_NAME
+        self._write = write
+        self._stamp: tuple[int, ...] | None = None
+        self._identity: tuple[int, int] | None = None
+        with self.explained():
+            self._check_files()
+            if write:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._connect(str(self.path))
+                self._identity = file_identity(self.path)
+            elif self.path.exists():
+                self._connect_to_read()
+            else:
+                raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
+
+    def _check_files(self) -> None:
+        """Raise an error if a database file is not a regular file: SQLite follows links and truncates foreign logs."""
+        for ending in ("", "-wal", "-shm", "-journal"):
+            path = self.path.with_name(FILE_NAME + ending)
+            linked = path.is_symlink() and (ending or self._write)
+            if linked or (path.exists() and not path.is_file()):
+                raise FileFormatError(f"{path} is not a regular file: move it away, or use another folder.")
+
+    def check(self) -> None:
+        """Raise an error if the open file was removed or replaced, so that writes would be lost."""
+        if self._identity is not None and file_identity(self.path) != self._identity:
+            raise PqswarmError(
+                f"{self.path} was removed or replaced while the study was running; the study was stopped: restore the "
+                f"file, or start again in another folder."
+            )
+
+    def _connect_to_read(self) -> None:
+        """Open the database without changing anything, now or on closing.
+
+        A database without a write-ahead log is read without other files or locks; a writer creates a log, which changes
+        the stamp.
+        """
+        path = self.path.resolve()
+        stamp = store_stamp(path.parent, path.name)
+        settled = stamp[-1] == 0
+        self._connect(f"{path.as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True)
+        self._stamp = stamp if settled else None
+
+    def _connect(self, address: str, uri: bool = False) -> None:
+        before = getattr(self, "connection", None)
+        self.connection = sqlite3.connect(address, isolation_level=None, timeout=30.0, uri=uri)
+        self._deadline = monotonic() + _READ_SECONDS
+        if not self._write:
+            self.connection.set_progress_handler(lambda: monotonic() > self._deadline, _STEPS)
+        try:
+            self._open()
+        except BaseException:
+            self.connection.close()
+            if before is not None:
+                self.connection = before
+            raise
+        if before is not None:
+            before.close()
+
+    def _is_outdated(self) -> bool:
+        """Whether the file was written since it was opened as immutable."""
+        if self._stamp is None:
+            return False
+        path = self.path.resolve()
+        return store_stamp(path.parent, path.name) != self._stamp
+
+    def select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Select rows of the current database."""
+        with self.explained():
+            while True:
+                if self._is_outdated():
+                    self._connect_to_read()
+                try:
+                    self._deadline = monotonic() + _READ_SECONDS
+                    rows = self.connection.execute(statement, values).fetchall()
+                except sqlite3.DatabaseError:
+                    if not self._is_outdated():
+                        raise
+                else:
+                    if not self._is_outdated():
+                        return rows
+
+    def _open(self) -> None:
+        version = self.connection.execute("PRAGMA user_version").fetchone()[0]
+        kinds: dict[str, str] = dict(self.connection.execute("SELECT name, type FROM sqlite_master"))
+        needed = {*_TABLES} if version >= _ONE_DATASET else {"runs", "checkpoints"}
+        # which may do or take anything
+        names = {*kinds}
+        foreign = not {"view", "trigger"}.isdisjoint(kinds.values())
+        if version == 0 and not names and not self._write:
+            raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
+        if version == 0 and not names:
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            with self.transaction():
+                self._create()
+        elif version == 0 or foreign or not names >= needed:
+            raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
+        elif version not in (_ONE_DATASET, SCHEMA_VERSION):
+            raise FileFormatError(
+                f"{self.path} has schema {version}, but this pqswarm reads {_ONE_DATASET} and {SCHEMA_VERSION}: use "
+                f"the pqswarm that made it, or another folder."
+            )
+        check = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if check != "ok":
+            raise self.damaged(check)
+        if version == _ONE_DATASET:
+            self._add_datasets()
+        self.connection.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
+
+    def _create(self) -> None:
+        for statement in _SCHEMA.split(";"):
+            self.connection.execute(statement)
+        self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _add_datasets(self) -> None:
+        """Give the tables of an older study the column of the data set; a reader sees it without changing the file."""
+        if not self._write:
+            for table in _TABLES:
+                self.connection.execute(f"CREATE TEMP VIEW {table} AS SELECT '' AS dataset, * FROM main.{table}")  # noqa: S608
+            return
+        with self.transaction():
+            for table in _TABLES:
+                self.connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+            self._create()
+            for table in _TABLES:
+                self.connection.execute(f"INSERT INTO {table} SELECT '', * FROM old_{table}")  # noqa: S608
+                self.connection.execute(f"DROP TABLE old_{table}")
+
+    def damaged(self, why: object) -> FileFormatError:
+        """Return the error for a damaged database, to be raised by the caller."""
+        reason = shorten(" ".join(str(why).split()), 300)
+        return FileFormatError(
+            f"{self.path} is damaged ({printable(reason)}). It was not changed: restore it from a copy, or recover "
+            f"what is readable with 'sqlite3 {FILE_NAME} .recover'."
+        )
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn database and disk errors into errors with a remedy."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            text = str(error)
+            safe = "Finished runs are safe;"
+            again = "run the same command again."
+            if "full" in text:
+                text = f"the disk is full: {self.path} could not be written. {safe} free some space and {again}"
+            elif "readonly" in text or "unable to open" in text:
+                text = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
+            elif "decode" in text or "no such" in text:  # column, or table
+                raise self.damaged(text) from None
+            elif "interrupted" in text:
+                text = f"{self.path} took longer than {_READ_SECONDS:g} s to read: it is too large, or no study."
+            elif "locked" in text:
+                text = f"{self.path} is locked by another program: close it and try again."
+            else:
+                text = f"{self.path}: {text}. {safe} {again}"
+            raise PqswarmError(text) from None
+        except sqlite3.IntegrityError:
+            raise PqswarmError(
+                f"{self.path} already contains this result: another process is running the study. Wait until it ends, "
+                f"and run the same command again."
+            ) from None
+        except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:  # their messages may be damaged too
+            raise self.damaged(error) from None
+        except OSError as error:
+            raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all that follows, or nothing."""
+        self.check()
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the database; a writer leaves everything in one file, even while others read it."""
+        if self._write:
+            with suppress(sqlite3.Error):  # nothing is lost: the log is read along with the file
+                self.connection.execute("PRAGMA busy_timeout = 1000")
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.connection.close()
+
+
+def key_row(key: RunKey) -> tuple[Any, ...]:
+    """Return the key of a run as the first columns of its row."""
+    return key.dataset, key.classifier, key.algorithm, key.run
+
+
+def run_row(record: RunRecord) -> tuple[Any, ...]:
+    """Return a finished run as a row of its table, without its digest."""
+    result = record.result
+    return (
+        *key_row(record.key),
+        str(record.seed),
+        result.algorithm,
+        result.error + 0.0,  # SQLite does not keep the sign of zero
+        records.mask_text(result.mask),
+        result.n_evaluations,
+        json.dumps(result.improvements.tolist()),
+        records.front_text(result),
+        record.seconds,
+    )
+
+
+def row_digest(row: tuple[Any, ...]) -> str:
+    """Return a digest of a row of the database; an empty name of the data set does not count, as in older files."""
+    row = row if row[0] else row[1:]
+    return hashlib.sha256(json.dumps(row).encode()).hexdigest()
+
+
+def checked_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Check the digest at the end of a row and return the row without it."""
+    *content, digest = row
+    if row_digest(tuple(content)) != digest:
+        raise ValueError(f"{', '.join(map(str, content[:4]))} does not match its digest")
+    return tuple(content)
+
+
+def row_status(row: tuple[Any, ...]) -> RunStatus:
+    """Return the status of the run in a row."""
+    dataset, classifier, algorithm, run, n_evaluations, error, size = row
+    return RunStatus(RunKey(classifier, algorithm, int(run), dataset), int(n_evaluations), float(error), size)
+
+
+def row_record(row: tuple[Any, ...]) -> RunRecord:
+    """Return the run in a row of the table."""
+    dataset, classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
+    steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
+    front = records.text_front(front)
+    result = SearchResult(search, records.text_mask(mask), error, n_evaluations, steps, **front)
+    return RunRecord(RunKey(classifier, algorithm, run, dataset), int(seed), result, seconds)
+
 
 _Kind = TypeVar("_Kind", bound=Finding)
 
@@ -42,14 +329,13 @@ class Store:
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
         self._database = Database(folder, write)
-        self.folder, self.path, self.dataset = self._database.folder, self._database.path, ""
+        self.folder = self._database.folder
+        self.path = self._database.path
+        self.dataset = ""
 
     def of(self, dataset: str) -> "Store":
         """Return the same store for another data set of the study, by its name; close only one of them."""
-        other = object.__new__(Store)
-        other._database = self._database
-        other.folder = self.folder
-        other.path = self.path
+        other = copy(self)
         other.dataset = dataset
         return other
 
@@ -71,21 +357,12 @@ class Store:
         """Return the error for a damaged database, to be raised by the caller."""
         return self._database.damaged(why)
 
-    def put(self, *findings: Finding) -> None:
-        """Store findings in one transaction; existing ones raise an error."""
-        rows = [(self.dataset, found.kind, *found.place, found.to_json()) for found in findings]
+    def put(self, *findings: Finding, replace: bool = False) -> None:
+        """Store findings in one transaction; existing ones are replaced, or raise an error."""
+        rows = [(self.dataset, finding.kind, *finding.place, finding.to_json()) for finding in findings]
+        statement = f"{'REPLACE' if replace else 'INSERT'} INTO findings VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
         with self._database.explained(), self._database.transaction():
-            self._database.connection.executemany(
-                "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", [(*row, row_digest(row)) for row in rows]
-            )
-
-    def revise(self, finding: Finding) -> None:
-        """Replace a stored finding."""
-        row = (self.dataset, finding.kind, *finding.place, finding.to_json())
-        with self._database.explained(), self._database.transaction():
-            self._database.connection.execute(
-                "REPLACE INTO findings VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest(row))
-            )
+            self._database.connection.executemany(statement, [(*row, row_digest(row)) for row in rows])
 
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
@@ -132,18 +409,10 @@ class Store:
         """Return the finished runs on the data set, by classifier, algorithm and number."""
         statement = "SELECT * FROM runs WHERE dataset = ? ORDER BY classifier, algorithm, run"
         rows = self._database.select(statement, self.dataset)
-        return [self._restored(row) for row in rows]
-
-    def _restored(self, row: tuple[Any, ...]) -> RunRecord:
         try:
-            return row_record(checked_row(row))
+            return [row_record(checked_row(row)) for row in rows]
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise self.damaged(error) from None
-
-    def records(self, keys: Iterable[RunKey]) -> list[RunRecord]:
-        """Return the finished runs of some keys, of any data set, in the given order."""
-        statement = "SELECT * FROM runs WHERE dataset = ? AND classifier = ? AND algorithm = ? AND run = ?"
-        return [self._restored(row) for key in keys for row in self._database.select(statement, *key_row(key))]
 
     def statuses(self) -> list[RunStatus]:
         """Return the status of all runs on all data sets, without their large parts."""
@@ -151,19 +420,17 @@ class Store:
         ended = (
             "SELECT dataset, classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
         )
-        rows = self._database.select(begun) + self._database.select(
-            ended
-        )  # in this order: a run that ends meanwhile is in both
+        # In this order: a run that ends meanwhile is in both.
+        rows = self._database.select(begun) + self._database.select(ended)
         try:
-            statuses = {one.key: one for one in map(row_status, rows)}
+            statuses = {status.key: status for status in map(row_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
         return list(statuses.values())
 
-    def places(self) -> list[tuple[str, str, str, str]]:
+    def places(self) -> list[tuple[Any, ...]]:
         """Return the keys of all findings: data set, kind, classifier, and level and seed as by :func:`place_text`."""
-        rows = self._database.select("SELECT dataset, kind, classifier, level FROM findings")
-        return [(dataset, kind, classifier, level) for dataset, kind, classifier, level in rows]
+        return self._database.select("SELECT dataset, kind, classifier, level FROM findings")
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return the checkpoints of the data set; damaged ones are left out, and their runs start again."""
@@ -176,3 +443,75 @@ class Store:
                     kept = records.unpacked_state(state)
                     found[status.key] = Checkpoint(status.key, status.n_evaluations, status.error, kept, seconds)
         return found
+
+
+def is_locked(folder: Path) -> bool | None:
+    """Return whether a process runs the study in a folder, by the locks that Linux lists; None if unknown."""
+    path = folder / _LOCK_NAME
+    try:
+        listed = _LOCKS.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    locks = [words for line in listed.splitlines() if len(words := line.split()) >= 8]
+    inode = str(status.st_ino)
+    # Lines of this file, without those of processes that wait for the lock.
+    holders = {words[-4] for words in locks if "->" not in words and words[-3].rpartition(":")[2] == inode}
+    if not holders:
+        return False
+    place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{inode}"
+    if place in (words[-3] for words in locks):
+        return True
+    return any(_holds_lock(pid, path) for pid in holders)  # some file systems report other device numbers
+
+
+def _holds_lock(pid: str, path: Path) -> bool:
+    """Whether a process of the same user has a file open."""
+    wanted = path.resolve()
+    with suppress(OSError):
+        for link in Path("/proc", pid, "fd").iterdir():
+            with suppress(OSError):
+                if link.readlink() == wanted:
+                    return True
+    return False
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
+    """Keep other processes from running the study in a folder; yield a function that checks that the lock exists."""
+    path = folder / _LOCK_NAME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise PqswarmError(f"cannot use {folder} for a study: {path} is not a regular file: move it away.")
+        is_new = not path.exists()
+        lock = FileLock(path, fallback_to_soft=False)
+        lock.acquire(blocking=False)
+        held = file_identity(path)
+    except Timeout:
+        raise PqswarmError(f"another process is running the study in {folder}: wait until it ends.") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        if error.errno in (ENOLCK, ENOSYS, EOPNOTSUPP):
+            why = f"its file system cannot lock {path.name} ({why}): use a folder on a local disk"
+        raise PqswarmError(f"cannot use {folder} for a study: {why}.") from None
+
+    def check() -> None:
+        if file_identity(path) != held:
+            raise PqswarmError(
+                f"{path} was removed while the study was running; it keeps other processes out. Results so far are "
+                f"kept: run the same command again when no other process is running the study."
+            )
+
+    try:
+        yield check
+    except FileFormatError:  # the content of the folder is rejected, and left unchanged
+        if is_new:
+            with suppress(OSError):
+                path.unlink()
+        raise
+    finally:
+        lock.release()

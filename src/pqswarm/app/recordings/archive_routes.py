@@ -4,13 +4,13 @@ from typing import Any
 
 from pqswarm._base.checks import is_integer
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
-from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
+from pqswarm.app.recordings.queue import RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED, ID
 from pqswarm.identify import EventFilter, EventResult, possible_labels
+from pqswarm.identify.archive.events import NOT_AN_EVENT
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
 from pqswarm.identify.archive.queries import ORDERS
-from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.tolerance import ITIC, SEMI, Curve
 
 _MAX_PAGE = 500

@@ -10,14 +10,14 @@ import numpy as np
 from pqswarm._base.thinning import extremes
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
-from pqswarm.recordings.status import interruptible_status_reading
-from pqswarm.recordings.viewer import (
+from pqswarm.recordings.envelope import (
     describe_header,
     describe_view,
     encode_extremes,
     encode_status_channels,
     encode_thinned_series,
 )
+from pqswarm.recordings.status import interruptible_status_reading
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray

@@ -1,20 +1,38 @@
-"""Analysis queue: recordings are analysed one at a time while a page is open."""
+"""Recordings of the app: the files of its folder, analysed one at a time while a page is open."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
 from time import monotonic, sleep
 
 from pqswarm._base.files import opening_only_inside
-from pqswarm.app.cache import ByteCache
-from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile
-from pqswarm.app.workbench import Workbench
+from pqswarm._base.text import file_text
+from pqswarm.app.jobs import ByteCache, Cancelled, Job
+from pqswarm.app.workbench import Workbench, is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Analysis, Archive, Failure, default_model
 from pqswarm.identify.archive.analyzer import Analyzed, ArchiveAnalyzer, heartbeat
+from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
+from pqswarm.identify.folder.batch import Candidate, candidate_of, find_candidate, is_ours, scan
+from pqswarm.recordings.files import COMPANIONS
 
+_FORGET_AFTER = 3600.0
+"""Seconds after which the uploads of an inactive visitor are dropped from memory."""
+_SCAN_INTERVAL = 1.0
+_SCAN_SHARE = 20.0
+"""Minimum time between two scans of a folder [s], and as a multiple of the duration of a scan."""
+_SCAN_WAIT = 0.5
+"""Time that a request waits for a scan [s]."""
+_BATCH = 100
+"""Files that are noted in the archive at a time."""
+_digest = lru_cache(1000)(Candidate.digest)
 _LOG = logging.getLogger("pqswarm.app")
 _MESSAGE_INTERVAL = 0.25
 """Minimum time between two progress messages [s]."""
@@ -24,6 +42,269 @@ _BUSY_INTERVAL = 2.0
 """Seconds after which a file that another process analyses is looked at again."""
 _MAX_ANALYSIS_BYTES = 64_000_000
 """Maximum size of the analyses held in memory [byte]."""
+
+
+@dataclass(frozen=True)
+class RecordingFile:
+    """A file with one or more recordings.
+
+    The ID is of its content, and so survives restarts and new names. The name is the path relative to the folder, as
+    text; uploads start with ``uploads/`` and belong to a visitor. The stamp holds sizes and modification times of its
+    parts; it is empty while parts are missing, and `problem` says why. The path is never shown; `modified` is the time
+    of the last change [ns]; nothing outside `home` may be opened. `seen` is what the archive is told of it.
+    """
+
+    id: str
+    name: str
+    parts: tuple[Path, ...]
+    stamp: str
+    modified: int
+    home: Path
+    visitor: str = ""
+    problem: str = ""
+    seen: SeenFile | None = None
+    is_waiting: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The file that represents all of them."""
+        return self.parts[0]
+
+    @property
+    def content(self) -> str:
+        """Key of its content in the archive; empty if it is not known yet."""
+        return "" if self.seen is None else self.seen.content
+
+    def is_visible_to(self, visitor: str) -> bool:
+        """Whether a visitor may see it."""
+        return self.visitor in ("", visitor)
+
+
+@dataclass(frozen=True)
+class RecordingInFile:
+    """One recording of a file, by its number."""
+
+    file: RecordingFile
+    number: int
+
+    @property
+    def id(self) -> str:
+        """ID used in URLs: that of the file, followed by the position from the second recording on."""
+        return self.file.id if not self.number else f"{self.file.id}-{self.number + 1}"
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Cache key; it changes with the file."""
+        return self.file.id, self.number, self.file.stamp
+
+
+class RecordingFiles:
+    """Finds the files of a folder and of visitors, and notes them in the archive; scans again on request.
+
+    Links that point outside the folder are skipped; `uploads` has a folder for each visitor.
+    """
+
+    def __init__(self, folder: Path, uploads: Path, archive: "Archive") -> None:
+        self.folder = folder
+        self.uploads = uploads
+        self.archive = archive
+        self._files: dict[str, dict[str, RecordingFile]] = {}
+        self._scanned: dict[str, float] = {}
+        self._scanning = {False: Lock(), True: Lock()}  # of the folder, and of uploads
+        self.is_stopping: Callable[[], bool] = lambda: False
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="scan")
+        self._scans: dict[str, Future[bool]] = {}
+        self._took: dict[str, float] = {}
+        self._has_changed = False
+
+    def uploads_of(self, visitor: str) -> Path:
+        """Return the upload folder of a visitor."""
+        return self.uploads / upload_folder_name(visitor)
+
+    def update(self, visitor: str, *, now: bool = False) -> bool:
+        """Scan the folder and the uploads of a visitor, if any, if it is time; return whether anything changed.
+
+        With `now`, uploads are scanned in any case. What takes long is scanned in threads.
+        """
+        changed = now and bool(visitor) and self._scan(visitor, 0.0)
+        owners = {"", visitor}
+        for owner in owners:
+            if owner not in self._scans or self._scans[owner].done():
+                self._scans[owner] = self._threads.submit(self._scan, owner, self._interval(owner))
+        if not now:
+            wait([self._scans[owner] for owner in owners], _SCAN_WAIT)
+        changed = changed or self._has_changed
+        self._has_changed = False
+        return changed
+
+    def look_again(self) -> None:
+        """Scan the folder with the next update, whenever the last one was."""
+        self._scanned.pop("", None)
+
+    def _interval(self, owner: str) -> float:
+        return max(_SCAN_INTERVAL, _SCAN_SHARE * self._took.get(owner, 0.0))
+
+    def _scan(self, owner: str, interval: float) -> bool:
+        with self._scanning[bool(owner)]:
+            if monotonic() - self._scanned.get(owner, -interval) < interval:
+                return False
+            began = monotonic()
+            try:
+                found = {one.id: one for one in (self._uploads(owner) if owner else self._in_folder())}
+            except (OSError, PqswarmError):  # of the archive: the answer tells
+                return False
+            changed = found != self._files.get(owner, {})
+            self._files[owner] = found
+            self._scanned[owner] = monotonic()
+            self._took[owner] = monotonic() - began
+            self._has_changed |= changed
+            for other in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
+                del self._files[other], self._scanned[other], self._took[other], self._scans[other]
+            return changed
+
+    def add(self, path: Path, visitor: str, beside: list[Path]) -> RecordingFile:
+        """Note an upload that was just stored without a scan; `beside` are the files with its name, and itself."""
+        home = self.uploads_of(visitor)
+        owner = upload_folder_name(visitor)
+        suffix = path.suffix.casefold()
+        if visitor not in self._files:
+            self._scan(visitor, 0.0)
+        with self._scanning[True]:
+            parts = [one for one in beside if one.suffix.casefold() == ".cfg"] if suffix in COMPANIONS else [path]
+            data = {one.name: one for one in beside if one.suffix.casefold() == ".dat"}
+            new = [candidate_of(home, one, data) for one in parts]
+            known = {one: file for one in parts if (file := self.archive.files.get(one)) is not None}
+            found = [self._upload(*one, visitor) for one in self._noted(home, new, owner, known)]
+            found = found or [self._without_cfg(path, visitor)]
+            files = self._files.setdefault(visitor, {})
+            for one in (part for file in found for part in file.parts):
+                files.pop(path_id(one), None)  # as it was listed while a part was missing
+            files |= {one.id: one for one in found}
+        return next((one for one in found if path in one.parts), found[0])
+
+    def visible_to(self, visitor: str) -> list[RecordingFile]:
+        """Return the files that a visitor may see, as of the last scan."""
+        return [*self._files.get("", {}).values(), *self._files.get(visitor, {}).values()]
+
+    def find(self, name: str, visitor: str) -> RecordingFile | None:
+        """Return a file by its ID, if the visitor may see it and it is still inside its folder."""
+        found = self._known(name, visitor)
+        if found is None:
+            self.update(visitor)
+            found = self._known(name, visitor)
+        return found if found is not None and all(is_inside(found.home, part) for part in found.parts) else None
+
+    def find_elsewhere(self, content: str, name: str) -> RecordingFile:
+        """Return a file of another folder, where it was analysed, if its content is still the same."""
+        for one in self.archive.files.by_content([content]).get(content, ()):
+            with suppress(OSError, PqswarmError):
+                found = find_candidate(one.path)
+                if not one.owner and found.stamp and _digest(found) == content:
+                    return _recording_file(found, one, name, one.path.parent)
+        problem = "its file is no longer where it was analysed, or has changed"
+        return RecordingFile(content[:24], name, (), "", 0, self.folder, problem=problem)
+
+    def _known(self, name: str, visitor: str) -> RecordingFile | None:
+        return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
+
+    def _in_folder(self) -> Iterator[RecordingFile]:
+        for one, known in self._noted(self.folder, scan(self.folder), "", self.archive.files.all(self.folder)):
+            yield _recording_file(one, known, one.name, self.folder)
+
+    def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
+        home = self.uploads_of(visitor)
+        mark_workbench_file_used(home)
+        found = list(scan(home)) if home.is_dir() else []
+        for one in self._noted(home, found, upload_folder_name(visitor), self.archive.files.all(home)):
+            yield self._upload(*one, visitor)
+        paths = (one.parts[0] for one in found if one.parts[0].suffix.casefold() == ".cfg")
+        stems = {(one.parent, one.stem.casefold()) for one in paths}
+        with suppress(OSError):
+            for path in sorted(one for one in home.rglob("*") if one.suffix.casefold() in COMPANIONS):
+                if (path.parent, path.stem.casefold()) not in stems and path.is_file():
+                    yield self._without_cfg(path, visitor)
+
+    def _upload(self, candidate: Candidate, known: KnownFile | SeenFile | None, visitor: str) -> RecordingFile:
+        return _recording_file(candidate, known, f"uploads/{candidate.name}", self.uploads_of(visitor), visitor)
+
+    def _without_cfg(self, path: Path, visitor: str) -> RecordingFile:
+        """Return a data file whose configuration the visitor may still be sending."""
+        home = self.uploads_of(visitor)
+        name = f"uploads/{file_text(path.relative_to(home).as_posix())}"
+        return RecordingFile(path_id(path), name, (path,), "", 0, home, visitor, "waiting for its .cfg")
+
+    def _noted(
+        self, home: Path, candidates: Iterable[Candidate], owner: str, known: Mapping[Path, KnownFile]
+    ) -> Iterator[tuple[Candidate, KnownFile | SeenFile | None]]:
+        """Yield candidates with what the archive knows of them; new ones are noted there."""
+        new = list[SeenFile]()
+        for one in candidates:
+            if self.is_stopping():
+                return
+            before = known.get(one.parts[0])
+            is_known = before is not None and before.stamp == one.stamp != ""
+            if is_known and before is not None and before.state == "ours":
+                continue
+            leads_outside = any(part.is_symlink() and not is_inside(home, part) for part in one.parts)
+            if leads_outside:  # linked folders are not scanned
+                continue
+            if is_known or not one.stamp:
+                yield one, before if is_known else None
+                continue
+            if not owner and is_ours(one.parts[0]):
+                self.archive.files.set_aside(one.parts[0], one.stamp, "ours", "a table written by pqswarm.")
+                continue
+            try:
+                with opening_only_inside(home):
+                    seen = look_at(one, before, owner)
+            except OSError:
+                yield one, None
+                continue
+            new.append(seen)
+            if len(new) >= _BATCH:
+                self.archive.files.register(new)
+                new = []
+            yield one, seen
+        if new:
+            self.archive.files.register(new)
+
+
+def upload_folder_name(visitor: str) -> str:
+    """Return the folder name of a visitor; it appears in corrections, so it must not reveal the secret cookie."""
+    return workbench_id(f"visitor/{visitor}")
+
+
+def path_id(path: Path) -> str:
+    """Return the ID of a file whose content is not known yet."""
+    return workbench_id(f"path/{os.fspath(path)}", 24)
+
+
+def _recording_file(
+    candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
+) -> RecordingFile:
+    parts = candidate.parts
+    stamp = "" if known is None else candidate.stamp
+    is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
+    problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
+    if known is None:
+        return RecordingFile(path_id(parts[0]), name, parts, "", 0, home, visitor, problem)
+    modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
+    waits = not isinstance(known, KnownFile) or known.state == "waiting"
+    seen = known if isinstance(known, SeenFile) else SeenFile(known.path, stamp, known.content, known.owner)
+    return RecordingFile(known.content[:24], name, parts, stamp, modified, home, visitor, "", seen, waits)
+
+
+def remove_uploaded_file(file: RecordingFile) -> list[str]:
+    """Remove an upload with the companions of its ``.cfg``; return the names of the removed files."""
+    stem = file.path.stem.casefold()
+    suffix = file.path.suffix.casefold()
+    removed = []
+    for path in sorted(file.path.parent.iterdir()):
+        is_comtrade = suffix in (".cfg", *COMPANIONS) and path.suffix.casefold() in (".cfg", *COMPANIONS)
+        if path == file.path or (is_comtrade and path.stem.casefold() == stem):
+            os.unlink(path)  # noqa: PTH108 (a folder of that name stays)
+            removed.append(file_text(path.name))
+    return removed
 
 
 class AnalysisQueue:

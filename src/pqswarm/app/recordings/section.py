@@ -12,21 +12,25 @@ from weakref import WeakValueDictionary
 
 from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
-from pqswarm.app.cache import ByteCache
 from pqswarm.app.handlers import Missing
-from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile, upload_folder_name
+from pqswarm.app.jobs import ByteCache, Cancelled, Job
 from pqswarm.app.recordings.open_recording import OpenRecording
-from pqswarm.app.recordings.queue import AnalysisQueue
+from pqswarm.app.recordings.queue import (
+    AnalysisQueue,
+    RecordingFile,
+    RecordingFiles,
+    RecordingInFile,
+    upload_folder_name,
+)
 from pqswarm.app.recordings.uploads import StoredUploads, clean_parts
 from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
-from pqswarm.identify.archive.records import NOT_AN_EVENT
+from pqswarm.identify.archive.events import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
-from pqswarm.identify.show.colors import COLORS
+from pqswarm.identify.show.rows import COLORS
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""

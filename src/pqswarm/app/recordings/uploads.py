@@ -16,8 +16,8 @@ from typing import BinaryIO
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import count_text
 from pqswarm.app.handlers import HTTPRefusal
-from pqswarm.app.recordings.files import upload_folder_name
-from pqswarm.identify.folder.scan import Candidate
+from pqswarm.app.recordings.queue import upload_folder_name
+from pqswarm.identify.folder.batch import Candidate
 from pqswarm.recordings.files import COMPANIONS, is_document
 from pqswarm.recordings.readers import list_suffixes
 

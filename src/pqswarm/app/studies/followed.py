@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pqswarm._base.text import file_text
-from pqswarm.app.cache import AnswerCache
 from pqswarm.app.handlers import Missing
-from pqswarm.app.jobs import Job
+from pqswarm.app.jobs import AnswerCache, Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage, is_inside, workbench_id
 from pqswarm.errors import PqswarmError
-from pqswarm.study.database import FILE_NAME, store_stamp
-from pqswarm.study.live_progress import Follower, StudyStatus
+from pqswarm.study.progress import Follower, StudyStatus
+from pqswarm.study.store import FILE_NAME, store_stamp
 
 _MAX_LOAD = 0.01
 """Maximum fraction of a core used for polling."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
 from pqswarm.errors import PqswarmError
-from pqswarm.study.database import store_stamp
-from pqswarm.study.live_progress import Follower
+from pqswarm.study.progress import Follower
+from pqswarm.study.store import store_stamp
 
 
 class StudyHandler(Base):
@@ -29,8 +29,7 @@ class Studies(StudyHandler):
 
     async def get(self) -> None:
         """Send a row for each."""
-        rows = await self.followed.run(self.followed.rows)
-        self.send_json({"folder": self.workbench.folder.name, "studies": rows})
+        self.send_json({"folder": self.workbench.folder.name, "studies": await self.followed.run(self.followed.rows)})
 
 
 class WatchStudies(StudyHandler):
@@ -113,9 +112,8 @@ class Report(StudyHandler):
         async def render() -> RenderedReport:
             return await self.work(_render_report, self.job.check, studies, version)
 
-        changing = any(state.is_running for state in states)
         report: RenderedReport = await self.followed.answers.get(
-            tuple(study.id for study in studies), version, render, changing
+            tuple(study.id for study in studies), version, render, any(state.is_running for state in states)
         )
         return report
 
@@ -139,8 +137,7 @@ def _render_report(check: Callable[[], None], studies: list[FollowedStudy], vers
     start = time.monotonic()
     document = compose_report([study.folder for study in studies], [study.name for study in studies], check)
     check()
-    html = html_report(document)
-    return RenderedReport(html, version, time.monotonic() - start)
+    return RenderedReport(html_report(document), version, time.monotonic() - start)
 
 
 _ID = r"([0-9a-f]{16})"

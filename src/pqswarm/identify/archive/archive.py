@@ -19,16 +19,28 @@ from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.archive import records
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
-from pqswarm.identify.archive.deliveries import Deliveries
-from pqswarm.identify.archive.events import ArchivedEvents
+from pqswarm.identify.archive.events import (
+    NOT_AN_EVENT,
+    ArchivedEvents,
+    Deliveries,
+    event_records,
+    event_values,
+    from_microseconds,
+    has_same_numbers,
+    head_record,
+    incident_values,
+    insert,
+    is_same_event,
+    read_analysis,
+    recording_id,
+    to_microseconds,
+)
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
-from pqswarm.identify.archive.records import NOT_AN_EVENT, from_microseconds, recording_id
 from pqswarm.identify.folder.batch import Failure, check_site
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.measure.incidents.record import CAUSES
+from pqswarm.measure.incidents.stages import CAUSES
 from pqswarm.recordings import Site
 
 KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")
@@ -134,7 +146,7 @@ class Archive:
                 "at": _now(),
                 "serial": max(writer.serial, 1),
             }
-            records.insert(database, "contents", values)
+            insert(database, "contents", values)
             database.execute("DELETE FROM claims WHERE digest = ?", (file.content,))
         return writer.n_new
 
@@ -164,21 +176,21 @@ class Archive:
             "name": file_text(file.path),
             "owner": file.owner,
             "station": self._find_station(database, "" if analysis is None else analysis.station),
-            "start": None if analysis is None else records.to_microseconds(analysis.start),
+            "start": None if analysis is None else to_microseconds(analysis.start),
             "seconds": None if analysis is None else analysis.duration,
             "n_channels": n_channels,
             "n_events": 0 if analysis is None else len(analysis.events),
             "reason": file_text(result.reason) if isinstance(result, Failure) else "",
             "revision": self.database.next_revision(),
         }
-        recording = records.insert(database, "recordings", values)
-        head = "" if analysis is None else records.head_record(analysis)
-        records.insert(database, "recording_records", {"recording": recording, "record": head})
+        recording = insert(database, "recordings", values)
+        head = "" if analysis is None else head_record(analysis)
+        insert(database, "recording_records", {"recording": recording, "record": head})
         if analysis is None:
             return
         for number, incident in enumerate(analysis.incidents):
             place = {"recording": recording, "position": number}
-            records.insert(database, "incidents", place | records.incident_values(incident))
+            insert(database, "incidents", place | incident_values(incident))
         writer.write(recording, position, analysis, self.events.corrections_of(file.content, position))
 
     def _find_station(self, database: sqlite3.Connection, name: str) -> int:
@@ -218,7 +230,7 @@ class Archive:
         events = [record for (record,) in self.database.rows(query, recording)]
         query = "SELECT record FROM incidents WHERE recording = ? ORDER BY position"
         incidents = [record for (record,) in self.database.rows(query, recording)]
-        return records.read_analysis(head, events, incidents, name)
+        return read_analysis(head, events, incidents, name)
 
     @reading
     def results(self, content: str, path: str = "") -> list[Analysis | Failure]:
@@ -322,11 +334,11 @@ class Archive:
                 "note": note.strip(),
                 "record": record,
             }
-            records.insert(database, "corrections", values)
+            insert(database, "corrections", values)
             analysis = self.analysis(recording)
             if analysis is not None:
                 corrections = self.events.corrections_of(content, place)
-                rows = records.event_values(analysis, records.event_records(analysis), corrections)
+                rows = event_values(analysis, event_records(analysis), corrections)
                 database.executemany(
                     "UPDATE events SET label = :label, cause = :cause, hidden = :hidden "
                     "WHERE recording = :recording AND position = :position",
@@ -526,21 +538,19 @@ class _EventWriter:
 
     def write(self, recording: int, place: int, analysis: Analysis, corrections: Sequence[Mapping[str, Any]]) -> None:
         """Write the events of the recording at a place of the content."""
-        texts = records.event_records(analysis)
+        texts = event_records(analysis)
         before = [old for old in self.before if old["place"] == place]
-        for values, text in zip(records.event_values(analysis, texts, corrections), texts, strict=True):
+        for values, text in zip(event_values(analysis, texts, corrections), texts, strict=True):
             record = json.loads(text)
-            same = next((old for old in before if records.is_same_event(old["record"], record)), None)
+            same = next((old for old in before if is_same_event(old["record"], record)), None)
             if same is not None:
                 before.remove(same)
-            number = records.insert(
-                self.database, "events", values | self._identity(same, record) | {"recording": recording}
-            )
-            records.insert(self.database, "event_records", {"number": number, "record": text})
+            number = insert(self.database, "events", values | self._identity(same, record) | {"recording": recording})
+            insert(self.database, "event_records", {"number": number, "record": text})
 
     def _identity(self, same: Mapping[str, Any] | None, record: Mapping[str, Any]) -> dict[str, Any]:
         """Number, key, and the key of the event that it corrects."""
-        if same is not None and records.has_same_numbers(same["record"], record):
+        if same is not None and has_same_numbers(same["record"], record):
             return {name: same[name] for name in ("number", "key", "refers")}
         self.serial += 1
         self.n_new += 1

@@ -14,7 +14,7 @@ from typing import Any
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
-from pqswarm.identify.folder.scan import Candidate
+from pqswarm.identify.folder.batch import Candidate
 
 LEASE = 120.0
 """Time after which the claim of a worker that gives no sign of life is taken over [s]."""

@@ -15,7 +15,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.archive import Archive
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
-from pqswarm.identify.archive.records import from_microseconds, read_moment
+from pqswarm.identify.archive.events import from_microseconds, read_moment
 from pqswarm.identify.tolerance import AGGREGATION, ITIC, SEMI, Curve
 from pqswarm.measure.event import EVENT_TYPES
 

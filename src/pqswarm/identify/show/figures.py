@@ -15,9 +15,8 @@ from pqswarm._base.thinning import extreme_places
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
-from pqswarm.identify.show.colors import COLORS
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
-from pqswarm.identify.show.rows import shown_interval
+from pqswarm.identify.show.rows import COLORS, shown_interval
 from pqswarm.identify.tolerance import RMS
 from pqswarm.identify.words import time_text
 from pqswarm.measure import Event

@@ -27,7 +27,7 @@ from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_fon
 from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
 from pqswarm.identify.words import duration_text, magnitude_text
 from pqswarm.measure import Event, measure_at
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.stages import Incident
 from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.style import FAINT, INK, STYLE

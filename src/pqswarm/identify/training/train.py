@@ -1,42 +1,70 @@
-"""Train a model on generated events."""
+"""Train a model on generated events, and check it on others."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._base.random import checked_seed
+from pqswarm._base.random import checked_seed, derived_seed
+from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.datasets.make import EventSpec, check_spec_event_count, event_specs
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import Preset, check_snr, get_preset
-from pqswarm.events.training import TRAINING_CLASSES
-from pqswarm.identify.features.capture import MEASURES
-from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, feature_upper_frequencies
-from pqswarm.identify.features.shapes import WHOLE
-from pqswarm.identify.model import CODES, FeatureSubset, Model, ModelTrainingTable, scale_for_model
-from pqswarm.identify.training.calibration import (
+from pqswarm.events import EVENT_CLASSES, Preset, check_snr, get_preset
+from pqswarm.events.classes import class_type
+from pqswarm.events.training import TRAINING_CLASSES, record_event
+from pqswarm.identify.features import (
+    BANDWIDTHS,
+    FEATURES,
+    MARGIN,
+    MEASURES,
+    WHOLE,
+    bandwidth_of,
+    compute_features,
+    feature_upper_frequencies,
+    resample_for_features,
+    usable_features,
+)
+from pqswarm.identify.model import (
+    CODES,
+    FeatureSubset,
+    Model,
+    ModelTrainingTable,
     calibration_log_priors,
     combine_calibrated_scores,
     cross_validated_distances,
     cross_validated_scores,
     fit_estimator_to_calibrate,
     fit_weights,
+    scale_for_model,
 )
-from pqswarm.identify.training.corrected import (
+from pqswarm.identify.training.corrections import (
+    Correction,
+    Progress,
     count_corrected_events_followed,
     describe_corrected_events,
     find_corrected,
     make_corrected,
     read_corrections,
 )
-from pqswarm.identify.training.corrections import Correction
-from pqswarm.identify.training.specs import TRAINING_EVENTS, TRAINING_SNR, Progress, make_training_events
 from pqswarm.recordings import Site
 
+TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
+"""Noise levels of the training events, in turn [dB]."""
+TRAINING_EVENTS = "training"
+"""Name of the events of :mod:`pqswarm.events.training`, in place of a preset."""
+_UNDISTURBED = 4  # tuned
+"""Undisturbed voltages are this many times as frequent as any disturbance, so that noise is not one."""
+TRAINED = (7,)
+HELD_OUT = (8,)
+"""Families of events with separate seeds: held-out events are never trained."""
+_PER_TASK = 25
+_MANY = 2000
 _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
     "kernel-nb": {"bandwidth": 0.01, "floor": 0.0005},
     "k-nn": {"n_neighbors": 5},
@@ -44,6 +72,129 @@ _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
 _KNOTS = 129
 _USUAL = 0.99
 """Fraction of the training events that count as like the others."""
+
+
+def list_training_specs(
+    events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
+) -> "list[BroadSpec]":
+    """List the events of ``"training"`` for one of BANDWIDTHS, without classes that it cannot show."""
+    count = check_spec_event_count(events_per_class, minimum)
+    levels = snr or TRAINING_SNR
+    usual = _UNDISTURBED if family == TRAINED else 1
+    highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
+    limits = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
+    return [
+        BroadSpec(
+            name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], limits
+        )
+        for name in TRAINING_CLASSES
+        for word, needs in ((EVENT_CLASSES[name].seed_word, EVENT_CLASSES[name].requirements),)
+        if needs.bandwidth <= BANDWIDTHS[bandwidth]
+        for number in range(count * (usual if name == "pure_sinusoid" else 1))
+    ]
+
+
+@dataclass(frozen=True)
+class BroadSpec:
+    """Specification of an event of ``"training"``; see :func:`pqswarm.events.training.record_event`."""
+
+    event_class: str
+    seed: int
+    snr: float
+    bandwidth: tuple[float, float]
+
+    def record(self, rate: float | None) -> tuple[FloatArray, float, float]:
+        """Generate the event: samples, their rate and the nominal frequency [Hz]."""
+        made = record_event(self.event_class, self.seed, self.bandwidth, self.snr, rate=rate)
+        return made.signal, made.sampling_rate, made.frequency
+
+
+@dataclass(frozen=True)
+class PresetSpec:
+    """Specification of an event of a preset."""
+
+    order: EventSpec
+    preset: Preset
+
+    @property
+    def event_class(self) -> str:
+        """Its class."""
+        return self.order.event_class
+
+    def record(self, rate: float | None) -> tuple[FloatArray, float, float]:
+        """Generate the event: samples, their rate and the nominal frequency [Hz]."""
+        event = self.order.make(self.preset)
+        if rate is None:
+            return event.signal, event.sampling_rate, event.frequency
+        return resample_for_features(event.signal, rate / event.sampling_rate), rate, event.frequency
+
+
+def list_orders(
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    family: tuple[int, ...],
+    bandwidth: int,
+    minimum: int = 1,
+) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:
+    """Return the classes of a preset, or of ``"training"``, and its events of a family."""
+    if isinstance(preset, str):
+        return TRAINING_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
+    listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
+    return preset.classes, [PresetSpec(order, preset) for order in listed]
+
+
+def make_training_events(
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    *,
+    family: tuple[int, ...] = TRAINED,
+    bandwidth: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    minimum: int = 1,
+    rate: float | None = None,
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Generate events and compute their features.
+
+    Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are
+    used. Events of ``"training"`` are for one of BANDWIDTHS. If the recorder has another `rate` [Hz], events are
+    filtered and resampled. Returns the features (n, n_features), the labels as positions in the classes of the preset,
+    and the measured frequencies [Hz].
+    """
+    from joblib import Parallel, delayed
+
+    classes, orders = list_orders(preset, events_per_class, snr, seed, family, bandwidth, minimum)
+    tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
+    rows: list[tuple[FloatArray, float]] = []
+    jobs = min(effective_jobs(n_jobs), len(tasks))
+    # Many small steps hold the interpreter lock: use processes if there is enough to do.
+    backend = "loky" if jobs > 1 and len(orders) >= _MANY else "threading"
+    made = Parallel(n_jobs=jobs, backend=backend, return_as="generator")(
+        delayed(_compute_training_spec_features)(task, rate, not isinstance(preset, str)) for task in tasks
+    )
+    for some in made:
+        rows += some
+        if progress is not None:
+            progress("events", len(rows), len(orders))
+    labels = np.array([classes.index(order.event_class) for order in orders], dtype=np.int64)
+    return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
+
+
+def _compute_training_spec_features(
+    orders: "Sequence[BroadSpec | PresetSpec]", rate: float | None, wavelet: bool
+) -> list[tuple[FloatArray, float]]:
+    from pqswarm.recordings.frequency import measure_frequency
+
+    rows = []
+    for order in orders:
+        signal, own, nominal = order.record(rate)
+        frequency = measure_frequency([signal], own, nominal) or nominal
+        rows.append((compute_features(signal, own, frequency, wavelet=wavelet), frequency))
+    return rows
 
 
 def train(
@@ -256,3 +407,198 @@ def _learn(
     return found, ModelTrainingTable(
         np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask]
     )
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCheck:
+    """Accuracy of a model at one noise level.
+
+    Attributes
+    ----------
+    snr : float
+        Signal-to-noise ratio [dB].
+    class_names : tuple of str
+        The classes.
+    confusion : ndarray of int64, shape (n_classes, n_classes)
+        Number of events by true class (row) and predicted class (column).
+    confidence : float
+        Mean probability of the chosen classes.
+    unlabelled : ndarray of int64, shape (n_classes,)
+        Events of each true class without a class by the model: the recording or the event was left to the rules, or is
+        unlike anything learned. They count as wrong.
+    """
+
+    snr: float
+    class_names: tuple[str, ...]
+    confusion: IntArray
+    confidence: float
+    unlabeled: IntArray
+
+    @property
+    def n_events(self) -> int:
+        """Number of events."""
+        return int(self.confusion.sum() + self.unlabeled.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """Fraction of events with the right class."""
+        return float(np.trace(self.confusion) / self.n_events)
+
+    @property
+    def type_accuracy(self) -> float:
+        """Fraction of events with a class of the right type (:class:`pqswarm.events.EventClass`)."""
+        types = np.array([class_type(name) for name in self.class_names])
+        same = types[:, np.newaxis] == types
+        return float(self.confusion[same].sum() / self.n_events)
+
+    def types(self) -> dict[str, float]:
+        """Return the accuracy of each type."""
+        types = np.array([class_type(name) for name in self.class_names])
+        totals = self.confusion.sum(axis=1) + self.unlabeled
+        accuracies = {}
+        for event_type in dict.fromkeys(types.tolist()):
+            ours = types == event_type
+            accuracies[event_type] = float(self.confusion[np.ix_(ours, ours)].sum() / totals[ours].sum())
+        return accuracies
+
+    def table(self) -> str:
+        """Return the confusion matrix in Markdown."""
+        letters = [chr(ord("a") + i) for i in range(len(self.class_names))]
+        lines = ["| true class | " + " | ".join(letters) + " |", "|---|" + "---:|" * len(letters)]
+        for letter, name, row in zip(letters, self.class_names, self.confusion, strict=True):
+            cells = " | ".join(str(value) if value else "·" for value in row.tolist())
+            lines.append(f"| {letter} {name.replace('_', ' ')} | {cells} |")
+        return "\n".join(lines)
+
+    def row(self) -> dict[str, Any]:
+        """Return a summary."""
+        return {
+            "snr": "inf" if self.snr == inf else self.snr,
+            "events": self.n_events,
+            "accuracy": self.accuracy,
+            "type_accuracy": self.type_accuracy,
+            "confidence": self.confidence,
+        }
+
+
+def check_model(
+    model: Model,
+    events_per_class: int = 100,
+    snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf),
+    *,
+    preset: str | Preset = TRAINING_EVENTS,
+    seed: int = 0,
+    rate: float | None = None,
+    whole: bool = False,
+    nominal_voltage: float | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[ModelCheck, ...]:
+    """Test a model on held-out events, on which no model was trained, whatever its seed.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    events_per_class : int
+        Number of events of each class and noise level.
+    snr : sequence of float
+        Noise levels [dB].
+    preset : str or Preset
+        ``"training"``, or the ranges of the events.
+    seed : int
+        Seed of the events.
+    rate : float, optional
+        Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
+    whole : bool
+        Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
+        worst event, :attr:`pqswarm.identify.Analysis.main`; without events it is an undisturbed voltage. By default the
+        model is given the event in per unit.
+    nominal_voltage : float, optional
+        Given to `identify` if `whole` [V].
+    n_jobs : int or None
+        Number of threads.
+    progress : callable, optional
+        Called with (stage, done, total).
+
+    Returns
+    -------
+    tuple of ModelCheck
+        One for each noise level.
+
+    Examples
+    --------
+    >>> from pqswarm.identify import default_model
+    >>> (check,) = check_model(default_model(), events_per_class=2, snr=[40])
+    >>> bool(check.accuracy > 0.8)
+    True
+    """
+    chosen = TRAINING_EVENTS if preset == TRAINING_EVENTS else get_preset(preset)
+    classes = TRAINING_CLASSES if isinstance(chosen, str) else chosen.classes
+    unknown = [name for name in classes if name not in model.class_names]
+    if unknown:
+        raise PqswarmError(f"the model does not know {', '.join(unknown)}: check it on a preset of its own classes.")
+    places = np.array([model.class_names.index(name) for name in classes])
+    checks = []
+    for level in (check_snr(value) for value in snr):
+        n = len(model.class_names)
+        if whole:
+            labels, shares = _predict_whole(model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage)
+        else:
+            features, labels, frequencies = make_training_events(
+                chosen,
+                events_per_class,
+                (level,),
+                checked_seed(seed),
+                family=HELD_OUT,
+                n_jobs=n_jobs,
+                progress=progress,
+                rate=rate,
+                bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
+            )
+            shares = _predict_for_validation(model, features, frequencies, rate)
+        true = places[labels]
+        best = shares.max(axis=1)
+        cells = (true * n + shares.argmax(axis=1))[best > 0]
+        confusion = np.bincount(cells, minlength=n * n).reshape(n, n)
+        confidence = float(best[best > 0].mean()) if cells.size else 0.0
+        checks.append(
+            ModelCheck(level, model.class_names, confusion, confidence, np.bincount(true[best == 0], minlength=n))
+        )
+    return tuple(checks)
+
+
+def _predict_for_validation(
+    model: Model, features: FloatArray, frequencies: FloatArray, rate: float | None
+) -> FloatArray:
+    if rate is None:
+        return model.predict(features).probabilities
+    shares = np.empty((len(features), len(model.class_names)))
+    for sixty in (False, True):  # the same rate is another bandwidth in multiples of the fundamental
+        rows = np.flatnonzero((frequencies > 55) == sixty)
+        if rows.size:
+            usable = usable_features(rate, float(np.median(frequencies[rows])))
+            shares[rows] = model.predict(features[rows], usable).probabilities
+    return shares
+
+
+def _predict_whole(
+    model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
+) -> tuple[IntArray, FloatArray]:
+    from pqswarm.identify.classify import identify
+    from pqswarm.recordings import Channel, Recording
+
+    classes, orders = list_orders(preset, count, (snr,), seed, HELD_OUT, 1)
+    labels = []
+    shares = []
+    for order in orders:
+        signal, rate, frequency = order.record(None)
+        volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
+        try:
+            main = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal).main
+            found = {"pure_sinusoid": 1.0} if main is None else dict(main.probabilities) if main.known else {}
+        except PqswarmError:  # no voltage of the supply frequency: no row
+            found = {}
+        labels.append(classes.index(order.event_class))
+        shares.append([found.get(name, 0.0) for name in model.class_names])
+    return np.array(labels), np.array(shares)

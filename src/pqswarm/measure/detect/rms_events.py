@@ -17,8 +17,7 @@ from pqswarm.measure.detect.scan import Scan, SourceMeanSquare
 from pqswarm.measure.detect.spans import Span, locate, standard_duration
 from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
-from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel
-from pqswarm.measure.ieee1159 import category
+from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, category
 from pqswarm.measure.steady.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds

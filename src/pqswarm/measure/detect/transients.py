@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel
-from pqswarm.measure.ieee1159 import oscillation_word
+from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, oscillation_word
 
 CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""

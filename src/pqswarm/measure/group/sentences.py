@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from pqswarm.measure.event import ChannelEvent, Event, name_parts
-from pqswarm.measure.ieee1159 import duration_text
+from pqswarm.measure.event import ChannelEvent, Event, duration_text, name_parts
 
 _SAME_SIZE = 0.03
 """Magnitudes that differ by less are said once [pu]."""

@@ -10,8 +10,7 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.causes import Facts, FeederCurrents, apply_rules, list_evidence, measure_currents
-from pqswarm.measure.incidents.record import Incident, IncidentStage, order_in_time
-from pqswarm.measure.incidents.stages import Trace, find_stages
+from pqswarm.measure.incidents.stages import Incident, IncidentStage, Trace, find_stages, order_in_time
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource

@@ -1,7 +1,7 @@
 """Steady quantities: harmonics, unbalance and flicker in windows of 10 or 12 cycles."""
 
 from pqswarm.measure.steady.disturbances import find_steady
-from pqswarm.measure.steady.flickermeter import Flickermeter
+from pqswarm.measure.steady.flicker import Flickermeter
 from pqswarm.measure.steady.meter import SteadyMeter
 from pqswarm.measure.steady.series import SteadySeries
 

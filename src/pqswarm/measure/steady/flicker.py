@@ -1,10 +1,14 @@
 """Flicker: slow variations of the half-cycle RMS."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.thresholds import Thresholds
 
@@ -153,3 +157,226 @@ def strongest_modulation(urms: FloatArray, rate: float, frequency: float) -> tup
     best = int(np.argmax(lines))
     # The window of one cycle smooths it.
     return float(hertz[best]), float(lines[best] / np.sinc(hertz[best] / frequency))
+
+
+_MIN_RATE = 400.0
+_LOWEST_RATE = 1200.0
+"""Of the decimated square [Hz]."""
+_OUTPUT_RATE = 100.0
+"""Of the flicker sensation that is kept, at least [Hz]; the standard asks for 50 Hz."""
+_LEVEL_SECONDS = 27.3
+"""Time constant of the voltage adaptor (block 1): 10 to 90 % of a step in one minute."""
+_SMOOTHING_SECONDS = 0.3
+_SETTLING = 150
+"""Cycles, repeated from the first ones, in which the filters settle before the meter begins."""
+
+
+@dataclass(frozen=True)
+class _Lamp:
+    """Weighting of lamp, eye and brain (block 3), and the modulation at 8.8 Hz that is just perceptible [%]."""
+
+    k: float
+    damping: float
+    corners: tuple[float, float, float, float]
+    perceptible: float
+
+
+_LAMPS = {
+    230: _Lamp(1.74802, 4.05981, (9.15494, 2.27979, 1.22535, 21.9), 0.250),
+    120: _Lamp(1.6357, 4.167375, (9.077169, 2.939902, 1.394468, 17.31512), 0.321),
+}
+
+
+class Flickermeter:
+    """Instantaneous flicker sensation of voltages that arrive in blocks, after IEC 61000-4-15.
+
+    Block 1 relates the voltage to its own level of the last half minute, block 2 squares it, block 3 keeps 0.05 to
+    35 Hz (42 Hz at 60 Hz) as lamp, eye and brain weight them, block 4 squares and smooths. Results do not depend on
+    the sizes of the blocks.
+
+    Parameters
+    ----------
+    sampling_rate : float
+        Samples per second, at least 400 [Hz].
+    nominal_frequency : float
+        Of the grid [Hz]; above 55 Hz the filter of block 3 ends at 42 Hz.
+    n_channels : int
+        Voltages measured at once.
+    lamp : {230, 120}, optional
+        Incandescent lamp of 230 V or 120 V; by default that of 120 V above 55 Hz.
+    frequency : float, optional
+        Measured one, if it is known [Hz]: the meter settles on whole cycles at the start.
+
+    Attributes
+    ----------
+    output_rate : float
+        Values of the flicker sensation per second [Hz].
+
+    References
+    ----------
+    IEC 61000-4-15:2010 (edition 2), clauses 4 and 5.
+
+    Examples
+    --------
+    >>> t = np.arange(40_000) / 2000
+    >>> u = 325 * np.sin(2 * np.pi * 50 * t) * (1 + 0.00125 * np.sin(2 * np.pi * 8.8 * t))
+    >>> meter = Flickermeter(2000.0, 50.0)
+    >>> sensation = meter.feed(u[None])
+    >>> bool(abs(sensation[0, -1000:].max() - 1) < 0.02)
+    True
+    """
+
+    def __init__(
+        self,
+        sampling_rate: float,
+        nominal_frequency: float,
+        n_channels: int = 1,
+        *,
+        lamp: int | None = None,
+        frequency: float | None = None,
+    ) -> None:
+        if not sampling_rate >= _MIN_RATE:
+            raise PqswarmError(f"a flickermeter needs at least {_MIN_RATE:g} samples per second, not {sampling_rate}.")
+        if not sampling_rate >= 4 * nominal_frequency > 0:
+            raise PqswarmError(
+                f"a flickermeter needs four samples per cycle, not {sampling_rate:g} Hz for {nominal_frequency:g} Hz."
+            )
+        usual = 120 if nominal_frequency > 55 else 230
+        chosen = usual if lamp is None else lamp
+        if chosen not in _LAMPS:
+            raise PqswarmError(f"lamp must be 230 or 120, not {lamp!r}.")
+        self._step = max(int(sampling_rate / _LOWEST_RATE), 1)
+        rate = sampling_rate / self._step
+        self._every = max(int(rate / _OUTPUT_RATE), 1)
+        self.output_rate = rate / self._every
+        self._filters = _Filters(rate, nominal_frequency, _LAMPS[chosen], n_channels)
+        self._cycle = max(round(sampling_rate / nominal_frequency), 1)
+        # The whole cycles, of up to a second, that are nearest to a whole number of samples.
+        cycles = np.arange(1, max(round(nominal_frequency), 1) + 1) * (sampling_rate / (frequency or nominal_frequency))
+        self._first = round(float(cycles[np.argmin(np.abs(cycles - np.round(cycles)))]))
+        self._waiting = np.empty((n_channels, 0))
+        self._past: FloatArray | None = None
+        self._sums: FloatArray | None = None
+        self._skip = 0
+
+    def feed(self, volts: FloatArray) -> FloatArray:
+        """Measure the next samples.
+
+        Parameters
+        ----------
+        volts : ndarray of shape (n_channels, n_samples)
+            Voltages, in any unit; missing ones (NaN) are replaced by those of the cycle before.
+
+        Returns
+        -------
+        ndarray of shape (n_channels, n_values)
+            Instantaneous flicker sensation at `output_rate`: 1 is just perceptible.
+        """
+        if volts.ndim != 2 or volts.shape[0] != self._waiting.shape[0]:
+            raise PqswarmError(f"volts must have the shape ({self._waiting.shape[0]}, n_samples), not {volts.shape}.")
+        self._waiting = np.concatenate([self._waiting, self._fill(volts)], axis=1)
+        if self._sums is None:
+            if self._waiting.shape[1] < self._first:
+                return np.empty((volts.shape[0], 0))
+            begin = self._waiting[:, : self._first]
+            self._filters.start(np.mean(begin**2, axis=1))
+            settling = np.tile(begin, (1, _SETTLING * self._cycle // self._first + 1))
+            self._measure(settling[:, settling.shape[1] % self._step :])
+        whole = self._waiting.shape[1] // self._step * self._step
+        ready = self._waiting[:, :whole]
+        self._waiting = self._waiting[:, whole:]
+        values = self._measure(ready)
+        kept: FloatArray = values[:, self._skip :: self._every]
+        self._skip = (self._skip - values.shape[1]) % self._every
+        return kept
+
+    def _fill(self, volts: FloatArray) -> FloatArray:
+        """Replace what is missing by what was there a cycle before."""
+        past = np.zeros((volts.shape[0], self._cycle)) if self._past is None else self._past
+        table = np.concatenate([past, volts], axis=1)
+        missing = ~np.isfinite(table)
+        if missing.any():
+            cycle = self._cycle
+            for place in range(cycle, table.shape[1], cycle):
+                now = table[:, place : place + cycle]
+                before = table[:, place - cycle : place - cycle + now.shape[1]]
+                np.copyto(now, before, where=missing[:, place : place + cycle])
+        self._past = table[:, table.shape[1] - self._cycle :].copy()
+        return table[:, self._cycle :]
+
+    def _measure(self, volts: FloatArray) -> FloatArray:
+        """Square, decimate by a triangular filter, and weight whole steps."""
+        square = (volts**2).reshape(volts.shape[0], -1, self._step)
+        total = square.sum(axis=-1)
+        rising = np.einsum("cki,i->ck", square, np.arange(self._step) / self._step)
+        sums = np.stack([total, rising])
+        if self._sums is not None:
+            sums = np.concatenate([self._sums, sums], axis=2)
+        self._sums = sums[:, :, -1:]
+        total, rising = sums
+        return self._filters.run((rising[:, :-1] + total[:, 1:] - rising[:, 1:]) / self._step)
+
+
+class _Filters:
+    """Blocks 1, 3 and 4 on the decimated square, with their state."""
+
+    def __init__(self, rate: float, nominal_frequency: float, lamp: _Lamp, n_channels: int) -> None:
+        from scipy import signal
+
+        self.weight, self.level, self.smooth, self.gain = _design_filters(rate, nominal_frequency, lamp)
+        self._run = signal.sosfilt
+        self._states = [np.zeros((sos.shape[0], n_channels, 2)) for sos in (self.level, self.weight, self.smooth)]
+
+    def start(self, mean_square: FloatArray) -> None:
+        """Begin as if the level had always been this; channels are the first axis."""
+        from scipy.signal import sosfilt_zi
+
+        self._states[0] = sosfilt_zi(self.level)[:, None, :] * mean_square[None, :, None]
+        self._states[1] = np.repeat(sosfilt_zi(self.weight)[:, None, :], mean_square.size, axis=1)
+
+    def run(self, square: FloatArray) -> FloatArray:
+        """Filter the next values of the square."""
+        level, self._states[0] = self._run(self.level, square, zi=self._states[0])
+        relative = np.divide(square, level, out=np.ones_like(square), where=level > 0)
+        weighted, self._states[1] = self._run(self.weight, relative, zi=self._states[1])
+        sensation, self._states[2] = self._run(self.smooth, weighted**2, zi=self._states[2])
+        return np.asarray(np.maximum(sensation, 0.0) * self.gain)
+
+
+@lru_cache(maxsize=32)
+def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple[Any, FloatArray, FloatArray, float]:
+    """Sections of weighting, level and smoothing, and the gain; their design costs more than a short recording."""
+    from scipy import signal
+
+    w1, w2, w3, w4 = (2 * np.pi * corner for corner in lamp.corners)
+    eye = [lamp.k * w1, 0.0], [1.0, 2 * 2 * np.pi * lamp.damping, w1**2]
+    brain = [1 / w2, 1.0], [1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0]
+    highest = 42.0 if nominal_frequency > 55 else 35.0
+    sections = [signal.butter(1, 0.05, "high", fs=rate, output="sos"), signal.butter(6, highest, fs=rate, output="sos")]
+    sections += [signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)]
+    weight: Any = np.concatenate(sections)
+    level = _low_pass(_LEVEL_SECONDS, rate)
+    smooth = _low_pass(_SMOOTHING_SECONDS, rate)
+    # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
+    tone = np.array([8.8, 17.6])
+    through = np.abs(signal.sosfreqz(weight, tone, fs=rate)[1][0]) * lamp.perceptible / 100
+    gain = 2 / (through**2 * (1 + np.abs(signal.sosfreqz(smooth, tone, fs=rate)[1][1])))
+    return weight, level, smooth, float(gain)
+
+
+def _low_pass(seconds: float, rate: float) -> FloatArray:
+    """Low-pass of first order as a section, with a time constant."""
+    from scipy import signal
+
+    return np.asarray(signal.tf2sos(*signal.bilinear([1.0], [seconds, 1.0], fs=rate)))
+
+
+def short_term_severity(sensation: FloatArray) -> float:
+    """Flicker severity Pst of evenly spaced sensations, by the percentiles of IEC 61000-4-15 (block 5); without NaN."""
+    known = sensation[np.isfinite(sensation)]
+    if not known.size:
+        return float("nan")
+    # Percentiles of the exceeded level, some smoothed over their neighbours.
+    groups = ((0.1,), (0.7, 1.0, 1.5), (2.2, 3.0, 4.0), (6.0, 8.0, 10.0, 13.0, 17.0), (30.0, 50.0, 80.0))
+    levels = [float(np.mean(np.percentile(known, 100 - np.array(group)))) for group in groups]
+    return float(np.sqrt(np.dot([0.0314, 0.0525, 0.0657, 0.28, 0.08], levels)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
+from pqswarm.measure.steady.flicker import Flickermeter, short_term_severity
 from pqswarm.measure.steady.series import (
     INTERVAL,
     SteadySeries,

@@ -375,8 +375,7 @@ def _convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: in
 def _scale_convergence_gaps(axis: Axes, ends: Sequence[float], shown: Sequence[float]) -> None:
     """Set a scale that gives the final errors as much room as the way to them."""
     top = max(*ends, *shown, 1e-6)
-    positive = [gap for gap in ends if gap > 1e-9]
-    smallest = max(min(positive, default=top), 0.003 * top)
+    smallest = max(min([gap for gap in ends if gap > 1e-9], default=top), 0.003 * top)
     axis.set_yscale("symlog", linthresh=smallest, linscale=0.35)
     bottom = -0.25 * smallest if min(ends) < smallest else 0.85 * min(ends)
     axis.set_ylim(bottom, 1.15 * top)

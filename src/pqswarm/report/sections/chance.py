@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, floor
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -13,11 +13,20 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table
 from pqswarm.report.sentences import enumerate_words
-from pqswarm.report.style import FAINT, GREY, INK, STYLE, Palette, mark, settle
+from pqswarm.report.style import GREY, INK, STYLE, Palette, draw_rows, mark, settle
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-from pqswarm.statistics import Comparison, FriedmanResult, compare_runs, critical_difference, friedman, posthoc
+from pqswarm.statistics import (
+    Comparison,
+    FriedmanResult,
+    PairedComparison,
+    compare_runs,
+    critical_difference,
+    friedman,
+    posthoc,
+)
 from pqswarm.study import StudyPlan
 
+_Compared = TypeVar("_Compared", Comparison, PairedComparison)
 _ALPHA = 0.05
 _MIN_RUNS = 3  # with fewer, nothing is tested
 _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are rough
@@ -108,7 +117,7 @@ def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
     start = f"Over {first.n_runs} runs, "
     if _too_few(first):
         return f"{start}{_TOO_FEW.format(what='error rates')}"
-    groups = _by_conclusion(comparisons)
+    groups = by_conclusion(comparisons)
     clauses = []
     for conclusion, word in (("better", "lower than that of"), ("worse", "higher than that of")):
         if group := groups.get(conclusion):
@@ -135,7 +144,7 @@ def say_size(comparisons: Sequence[Comparison]) -> str:
     start = f"Over {first.n_runs} runs, "
     if _too_few(first):
         return f"{start}{_TOO_FEW.format(what='numbers of features')}"
-    groups = _by_conclusion(comparisons)
+    groups = by_conclusion(comparisons)
     clauses = []
     for conclusion, word in (("better", "fewer"), ("worse", "more")):
         if not (group := groups.get(conclusion)):
@@ -166,8 +175,9 @@ def _too_few(comparison: Comparison) -> bool:
     return 2 / comb(n + m, n) > comparison.alpha
 
 
-def _by_conclusion(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
-    groups: dict[str, list[Comparison]] = {}
+def by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Compared]]:
+    """Return comparisons by their conclusion."""
+    groups: dict[str, list[_Compared]] = {}
     for comparison in comparisons:
         groups.setdefault(comparison.conclusion, []).append(comparison)
     return groups
@@ -392,10 +402,7 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
                 _draw_interval(axis, place, comparison, palette)
             axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
             repeated = axis is not axes[0] and names == labels[0]
-            axis.set_yticks(range(len(names)), [""] * len(names) if repeated else names, parse_math=False)
-            axis.tick_params(axis="y", length=0)
-            axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
-            axis.set_axisbelow(True)
+            draw_rows(axis, [""] * len(names) if repeated else names)
             axis.set_title(what, fontsize=9, parse_math=False)
         axes[0].set_xlabel("probability, ties counted as half")
         return settle(figure)

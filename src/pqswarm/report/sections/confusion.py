@@ -47,10 +47,9 @@ def most_frequent(classifier: ClassifierSummary, class_names: Sequence[str], cou
     for pair in often:
         before, after = (int(both[pair]) for both in wrong)
         if before or after:
-            names = " and ".join(class_title(class_names[i]) for i in pair)
             rows.append(
                 {
-                    "classes": names,
+                    "classes": " and ".join(class_title(class_names[i]) for i in pair),
                     "before": before,
                     "before_fraction": 100 * before / totals[0],
                     "after": after,
@@ -125,8 +124,7 @@ def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int,
     for i in range(n):
         correct = int(matrix[i, i])
         axis.text(recall_place, i, _confusion_percentage(correct, int(matrix[i].sum())), **look)
-        precision = _confusion_percentage(correct, int(matrix[:, i].sum()))
-        axis.text(i, n + 0.15 * is_dense, precision, **look | turned)
+        axis.text(i, n + 0.15 * is_dense, _confusion_percentage(correct, int(matrix[:, i].sum())), **look | turned)
     axis.set(xlim=(-0.5, n - 0.5 + recall_width), ylim=(n + (1.0 if is_dense else 0.5), -0.5))
     recall = "recall\n[%]" if is_dense else "recall [%]"
     ticks: dict[str, Any] = {"fontsize": 8.0 if narrow else 9.5, "parse_math": False}

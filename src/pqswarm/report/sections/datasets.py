@@ -9,27 +9,24 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sections.chance import plot_ranks
+from pqswarm.report.sections.chance import by_conclusion, plot_ranks
 from pqswarm.report.sentences import (
     at_most,
     count,
     decibel,
-    duration,
     enumerate_words,
     percent,
     points,
     probability,
-    say_machine,
 )
-from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, Palette, mark, settle
+from pqswarm.report.style import GREY, NARROW, STYLE, WIDE, Palette, draw_rows, mark, settle
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
 from pqswarm.statistics import critical_difference, friedman
 from pqswarm.statistics.intervals import t_interval
 from pqswarm.statistics.paired import PairedComparison, compare_datasets
 from pqswarm.statistics.power import detectable_difference, measure_variances
-from pqswarm.study import format_plan
 from pqswarm.study.findings import ALL_FEATURES
-from pqswarm.study.plan_data import HeldOutPlan
+from pqswarm.study.plan import HeldOutPlan
 
 _ALPHA = 0.05
 _MIN_DATASETS = 6
@@ -78,9 +75,7 @@ def say_leader(study: StudySummary, classifier: ClassifierAcrossDatasets) -> str
 
 def _say_against(comparisons: Sequence[PairedComparison]) -> str:
     """Against whom the first algorithm is better, equal or inconclusive."""
-    groups: dict[str, list[PairedComparison]] = {}
-    for comparison in comparisons:
-        groups.setdefault(comparison.conclusion, []).append(comparison)
+    groups = by_conclusion(comparisons)
     parts = []
     if better := groups.get("better"):
         k = better[0].n_datasets
@@ -273,10 +268,7 @@ def plot_differences(
                 _draw_difference(axis, place, classifier, comparison, measure, palette)
             axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
             repeated = axis is axes[-1] and not narrow
-            axis.set_yticks(range(len(others)), [""] * len(others) if repeated else others, parse_math=False)
-            axis.tick_params(axis="y", length=0)
-            axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
-            axis.set_axisbelow(True)
+            draw_rows(axis, [""] * len(others) if repeated else others)
         return settle(figure)
 
 
@@ -414,14 +406,3 @@ def power_content(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Cont
         f"{100 * variances.within:.2f} between runs on one data set.",
     )
     return Content(tables=[table])
-
-
-def how_content(study: StudySummary) -> Content:
-    """State version, machine and time, and show the plan."""
-    seconds = sum(dataset.seconds for dataset in study.datasets.values())
-    words = (
-        f"{say_machine(study.about)} All searches together took {duration(seconds)} of computing time. The same plan "
-        "gives the same numbers, regardless of workers and interruptions; the runs on one data set are those of a "
-        "study on it alone."
-    )
-    return Content(words=[words], listings={"The plan, to repeat the study": format_plan(study.plan)})

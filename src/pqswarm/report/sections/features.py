@@ -13,7 +13,7 @@ from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, d
 from pqswarm.report.runs import selection_fractions
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
 from pqswarm.report.sentences import enumerate_words, features
-from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, Palette, draw_cell, draw_grid, mark, settle
+from pqswarm.report.style import NARROW, STYLE, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
@@ -23,11 +23,10 @@ Edges = Sequence[tuple[float, float]]
 
 def features_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show how often each feature was selected, and the best subsets of the baseline."""
-    fraction = classifier.masks(classifier.baseline).mean(axis=0)
     return Content(
         words=[_describe(study, classifier)],
         drawings=_drawings(study, classifier),
-        tables=[_features(study, classifier, fraction)],
+        tables=[_features(study, classifier, classifier.masks(classifier.baseline).mean(axis=0))],
     )
 
 
@@ -209,8 +208,6 @@ def plot_selected_features(
         height = 0.9 + 0.22 * len(listed) + 0.2 * -(-len(fractions) // 3)
         figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
         axis = figure.subplots()
-        axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
-        axis.set_axisbelow(True)
         for title in (hero, *(title for title in fractions if title != hero)):
             percents = 100 * fractions[title][listed]
             tips = [f"{title}: {names[i]} in {p:.0f} % of the runs" for i, p in zip(listed, percents, strict=True)]
@@ -224,13 +221,8 @@ def plot_selected_features(
                     percents, range(len(listed)), color=palette.color(title), label=title, clip_on=False, **look
                 )
                 mark(line, title, tips)
-        axis.set_yticks(
-            range(len(listed)),
-            [_shorten_name_on_feature_map(names[i], 20 if narrow else 40) for i in listed],
-            parse_math=False,
-        )
+        draw_rows(axis, [_shorten_name_on_feature_map(names[i], 20 if narrow else 40) for i in listed])
         axis.set(ylim=(len(listed) - 0.4, -0.6), xlim=(0, 100), xlabel="selected in [% of the runs]")
-        axis.tick_params(axis="y", length=0)
         axis.spines["left"].set_visible(False)
         key = figure.legend(loc="outside upper left", ncols=3 if narrow else 6, frameon=False, fontsize=8.5)
         for text in key.get_texts():

@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.runs import ALL_FEATURES, attained_errors
+from pqswarm.report.runs import attained_errors, draw_all_features
 from pqswarm.report.section import Content, Table, adaptive_drawing
 from pqswarm.report.sentences import count_runs, features, percent
-from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, EndLabel, Palette, label_ends, mark
+from pqswarm.report.style import NARROW, STYLE, WIDE, Palette, draw_guides, label_ends, mark
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.study import RunRecord
 
@@ -28,7 +28,6 @@ def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     if not groups:
         return Content()
     attained = {title: np.array([attained_errors(record) for record in group]) for title, group in groups.items()}
-    whole = (classifier.n_features, classifier.all_features)
     drawing = adaptive_drawing(
         "",
         "Lowest error rate by maximum number of features",
@@ -36,7 +35,7 @@ def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
         "where more features bring no improvement. Lower left is better.",
         plot_fronts,
         attained,
-        whole,
+        (classifier.n_features, classifier.all_features),
         study.palette,
     )
     return Content(
@@ -104,8 +103,7 @@ def plot_fronts(
         height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
         figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
         axis = figure.subplots()
-        axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-        axis.set_axisbelow(True)
+        draw_guides(axis)
         labels = []
         for title, median in medians.items():
             sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
@@ -118,11 +116,8 @@ def plot_fronts(
             labels.append(palette.label(axis, title, edge, ends[title], marked=True))
         shown = list(ends.values())
         if all_features is not None:
-            number, error = all_features
-            line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
-            mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
-            labels.append(EndLabel(axis, f"All {number} features", edge, 100 * error, GREY, series=ALL_FEATURES))
-            shown.append(100 * error)
+            labels.append(draw_all_features(axis, *all_features, edge))
+            shown.append(100 * all_features[1])
         low, high = min(shown), max(shown)
         margin = max(high - low, 0.02 * high, 1e-6)
         axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))

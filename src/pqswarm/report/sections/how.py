@@ -2,8 +2,8 @@
 
 from pqswarm.report.paper import INCONSISTENCIES
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import duration, enumerate_words, say_machine
-from pqswarm.report.summary import DatasetSummary
+from pqswarm.report.sentences import duration, enumerate_words
+from pqswarm.report.summary import DatasetSummary, MultiverseSummary, StudySummary, Summary
 from pqswarm.study import format_plan
 from pqswarm.study.plan import held_out_seeds
 
@@ -17,10 +17,36 @@ def how_content(study: DatasetSummary) -> Content:
     held_out = [str(seed) for seed in held_out_seeds(plan)]
     listed += [f"{enumerate_words(held_out)} (held-out {study.item}s)"] if held_out else []
     words = (
-        f"{say_machine(study.about)} All searches together took {duration(study.seconds)} of computing time. Seeds: "
-        f"{', '.join(listed)}. The same plan gives the same numbers, regardless of workers and interruptions."
+        f"All searches together took {duration(study.seconds)} of computing time. Seeds: {', '.join(listed)}. The "
+        f"same plan gives the same numbers, regardless of workers and interruptions."
     )
-    return Content(words=[words], listings={"The plan, to repeat the study": format_plan(plan)})
+    return _repeatable_content(study, words)
+
+
+def how_over_datasets(study: StudySummary) -> Content:
+    """State version, machine and time of a study on several data sets, and show the plan."""
+    seconds = sum(dataset.seconds for dataset in study.datasets.values())
+    words = (
+        f"All searches together took {duration(seconds)} of computing time. The same plan gives the same numbers, "
+        "regardless of workers and interruptions; the runs on one data set are those of a study on it alone."
+    )
+    return _repeatable_content(study, words)
+
+
+def how_over_specifications(study: MultiverseSummary) -> Content:
+    """State version and machine of a multiverse, and show the plan."""
+    return _repeatable_content(
+        study, "The same plan gives the same numbers, regardless of workers, device and interruptions."
+    )
+
+
+def _repeatable_content(study: Summary, words: str) -> Content:
+    machine = study.about.machine
+    run_on = (
+        f"pqswarm {study.about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, "
+        f"Python {machine['python']})."
+    )
+    return Content(words=[f"{run_on} {words}"], listings={"The plan, to repeat the study": format_plan(study.plan)})
 
 
 def inconsistencies_content(study: DatasetSummary) -> Content:

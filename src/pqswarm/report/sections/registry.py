@@ -43,7 +43,7 @@ SECTIONS_OVER_DATASETS: tuple[Section, ...] = (
     ClassifierSection("noise", "How robust are the subsets to noise?", datasets.noise_content),
     ClassifierSection("held-out", "What error rate to expect on new data?", datasets.held_out_content),
     ClassifierSection("power", "What would more data sets or runs show?", datasets.power_content),
-    StudySection("run", "How was the study run?", datasets.how_content),
+    StudySection("run", "How was the study run?", how.how_over_datasets),
 )
 """The sections of the report on several data sets."""
 
@@ -54,7 +54,7 @@ SECTIONS_OVER_SPECIFICATIONS: tuple[Section, ...] = (
         "closeness", "Does it hold where the events are like the paper's?", specifications.closeness_content
     ),
     StudySection("specifications", "What are the specifications?", specifications.specifications_content),
-    StudySection("run", "How was the study run?", specifications.how_content),
+    StudySection("run", "How was the study run?", how.how_over_specifications),
 )
 """The sections of the report of a multiverse."""
 

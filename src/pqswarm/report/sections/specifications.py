@@ -11,13 +11,12 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import probability, say_machine
+from pqswarm.report.sentences import probability
 from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, STYLE, WIDE, mark, settle
 from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
-from pqswarm.study import format_plan
-from pqswarm.study.multiverse import Specification
+from pqswarm.study.plan import Specification
 
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]
@@ -246,15 +245,6 @@ def specifications_content(study: MultiverseSummary) -> Content:
 def _list_changes(specification: Specification) -> str:
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in specification.changes.items()]
     return "\n".join(lines) or "the plan itself"
-
-
-def how_content(study: MultiverseSummary) -> Content:
-    """State version and machine, and show the plan."""
-    words = (
-        f"{say_machine(study.about)} The same plan gives the same numbers, regardless of workers, device and "
-        "interruptions."
-    )
-    return Content(words=[words], listings={"The plan, to repeat the study": format_plan(study.plan)})
 
 
 def plot_curve(

@@ -1,20 +1,25 @@
 """A site: nominal values of a meter, and names, phases, ratios and units of its channels; and recordings seen so."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from importlib.resources import files
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pqswarm._base.toml import read_toml_text, to_toml
-from pqswarm.errors import PqswarmError
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from pqswarm._base.checks import is_finite
+from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
+from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import first_names
-from pqswarm.recordings.units import si_unit
+from pqswarm.recordings.units import clean, si_unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +75,7 @@ class SiteSource:
         )
 
 
-_HEAD = (files("pqswarm.recordings.site") / "template.toml").read_text(encoding="utf-8")
+_HEAD = (files("pqswarm.recordings") / "site_template.toml").read_text(encoding="utf-8")
 
 
 def site_template(recording: RecordingSource) -> str:
@@ -204,8 +209,6 @@ class Site:
         Site
             Checked.
         """
-        from pqswarm.recordings.site.file import parse_site  # pydantic is imported when a file is read
-
         fields = parse_site(text, source)
         channels = {name: ChannelRule(**rule) for name, rule in fields.pop("channels").items()}
         return cls(**fields, channels=channels, source=source)
@@ -224,8 +227,6 @@ class Site:
         str
             TOML, with comments.
         """
-        from pqswarm.recordings.site.model import site_template
-
         return site_template(recording)
 
     def rule(self, name: str) -> ChannelRule:
@@ -373,3 +374,116 @@ class _Units(Mapping[str, str]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+_REFERENCES = ("auto", "nominal", "pre-event")
+_VOLTAGE = re.compile(r"\s*([0-9][0-9.eE+-]*)\s*([^\s\d].*)?")
+
+
+def read_voltage(key: str, value: object) -> float:
+    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``."""
+    volts: object = value
+    if isinstance(value, str):
+        match = _VOLTAGE.fullmatch(value)
+        unit, factor = si_unit(match[2] or "V") if match else ("", 1.0)
+        try:
+            volts = float(match[1]) * factor if match and unit == "V" else None
+        except ValueError:
+            volts = None
+    if not is_finite(volts) or not 1e-6 <= volts <= 1e9:
+        raise PqswarmError(
+            f"{key + ': ' if key else ''}must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', "
+            f"not {shorten(repr(value))}."
+        )
+    return float(volts)
+
+
+def read_reference(key: str, value: object) -> str | float:
+    """Return what 1 pu is: a name, or a voltage [V]."""
+    if isinstance(value, str) and not value.strip()[:1].isdigit():
+        if value not in _REFERENCES:
+            raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))
+        return value
+    return read_voltage(key, value)
+
+
+def read_state(key: str, value: str) -> str:
+    """Return what a channel is, one of the states."""
+    if value not in STATES:
+        raise unknown_name(key, value, STATES)
+    return value
+
+
+def _check_unit(text: str) -> str:
+    if text and si_unit(text)[0] == text and text not in ("V", "A", "W", "VA", "var", "Hz"):
+        raise PqswarmError(f"{text!r} is not a known unit: give V, kV, mV, A, kA, ...")
+    return text
+
+
+def _check_ratio(ratio: float) -> float:
+    if ratio == 0:
+        raise PqswarmError("must not be 0: it is the factor from what the meter sees to the network")
+    return ratio
+
+
+def _check_connection(given: Any) -> Any:
+    if given is not None and not isinstance(given, Mapping):
+        raise PqswarmError(f"say which: {{ line_to_line = {given!r} }} or {{ phase_to_neutral = {given!r} }}")
+    return given
+
+
+Text = Annotated[str, AfterValidator(clean)]
+Unit = Annotated[Text, AfterValidator(_check_unit)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
+
+
+class _SiteTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _NominalVoltage(_SiteTable):
+    line_to_line: Voltage | None = None
+    phase_to_neutral: Voltage | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> "_NominalVoltage":
+        if len(self.model_fields_set) != 1:
+            raise PqswarmError("give one of line_to_line and phase_to_neutral")
+        return self
+
+
+class _Channel(_SiteTable):
+    name: Annotated[Text, Field(min_length=1)] | None = None
+    phase: Literal["A", "B", "C", "N", "AB", "BC", "CA", ""] | None = None
+    unit: Unit | None = None
+    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_ratio)] = 1.0
+    system: Text | None = None
+    nominal: Voltage | None = None
+    state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
+    ignore: Annotated[bool, Field(strict=True)] = False
+
+
+class _Site(_SiteTable):
+    station: Text = ""
+    nominal_voltage: Annotated[_NominalVoltage | None, BeforeValidator(_check_connection)] = None
+    nominal_frequency: Annotated[Number, Field(ge=5, le=1000)] | None = None
+    reference: Annotated[Any, BeforeValidator(partial(read_reference, "reference"))] = None
+    unit: Unit = ""
+    thresholds: dict[str, Annotated[Number, Field(ge=0)]] = {}
+    channels: dict[str, _Channel] = {}
+
+
+def parse_site(text: str, source: str) -> dict[str, Any]:
+    """Return the fields of a :class:`~pqswarm.recordings.site.Site` from the text of its file, checked."""
+    try:
+        site = _Site.model_validate(parse_toml(text, source))
+    except ValidationError as error:
+        raise table_error(source, explain_mistakes(error, _Site)) from None
+    fields = site.model_dump(exclude={"nominal_voltage"})
+    for rule in fields["channels"].values():
+        rule["unit"] = rule["unit"] or None
+        rule["system"] = rule["system"] or None
+    nominal = site.nominal_voltage or _NominalVoltage.model_construct()
+    to_neutral = nominal.phase_to_neutral
+    return {**fields, "line_to_line": nominal.line_to_line if to_neutral is None else to_neutral * sqrt(3)}

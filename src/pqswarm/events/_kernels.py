@@ -9,7 +9,9 @@ adjustment, J. R. Marti and J. Lin, IEEE Trans. Power Systems 4 (1989) 394-402).
 import numpy as np
 
 from pqswarm._kernels.compiling import njit
-from pqswarm._kernels.math import cosine, sine
+from pqswarm._kernels.lanes import LANES
+from pqswarm._kernels.math import cosine, exponential, make_normal, sine
+from pqswarm._kernels.sums import sum_of_squares
 
 _DIODE_ON = 100.0  # [S]
 _DIODE_OFF = 1e-6  # [S]
@@ -236,3 +238,18 @@ def simulate(
         for k in range(3):
             emf[k] = emf_next[k]
     return voltages, currents
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_noise_of_power(signal, log_ratio, noise):
+    """Turn uniform numbers of [0, 1), `noise`, into the `signal`, float64[n], with normal noise.
+
+    Its power over the signal's is the exponential of `log_ratio`. `noise` is of an even length, n or n + 1.
+    """
+    make_normal(noise)
+    n = signal.size
+    sums = np.empty(LANES)
+    wanted = sum_of_squares(signal, sums) * exponential(log_ratio)
+    factor = np.sqrt(wanted / sum_of_squares(noise[:n], sums))
+    for i in range(n):
+        noise[i] = noise[i] * factor + signal[i]

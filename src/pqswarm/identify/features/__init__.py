@@ -1,1 +1,0 @@
-"""Features that the model uses: shape, RMS and wavelet features of a capture."""

@@ -1,0 +1,658 @@
+"""PQDIF (IEEE 1159.3): the waveforms of observations.
+
+A data source record defines channels and their series (time, values), monitor settings give the nominal frequency and
+transducer ratios, and each observation record refers to the definitions before it. Series may be scaled, and shared.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm.recordings.files import FileBytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.recording import RecordingError, shift_time
+from pqswarm.recordings.stamps import find_rate_of_stamps
+from pqswarm.recordings.text import decode
+from pqswarm.recordings.units import clean
+
+
+def tag(text: str) -> bytes:
+    """The GUID as stored in the file: the first three parts are little endian."""
+    return UUID(text).bytes_le
+
+
+SIGNATURE = tag("4a111440-e49f-11cf-9900-505144494600")
+
+# Kinds of records.
+CONTAINER = tag("89738606-f1c3-11cf-9d89-0080c72e70a3")
+DATA_SOURCE = tag("89738619-f1c3-11cf-9d89-0080c72e70a3")
+MONITOR_SETTINGS = tag("b48d858c-f5f5-11cf-9d89-0080c72e70a3")
+OBSERVATION = tag("8973861a-f1c3-11cf-9d89-0080c72e70a3")
+
+# Container: 0 none, 1 total file (deprecated), 2 each record; 0 none, 1 zlib, 64 PKZIP (deprecated).
+COMPRESSION_STYLE = tag("8973861b-f1c3-11cf-9d89-0080c72e70a3")
+COMPRESSION_ALGORITHM = tag("8973861c-f1c3-11cf-9d89-0080c72e70a3")
+
+# Data source: names, and channel definitions, each with series definitions.
+SOURCE_NAME = tag("b48d8587-f5f5-11cf-9d89-0080c72e70a3")
+SOURCE_LOCATION = tag("b48d8589-f5f5-11cf-9d89-0080c72e70a3")
+CHANNEL_DEFINITIONS = tag("b48d858d-f5f5-11cf-9d89-0080c72e70a3")
+ONE_CHANNEL_DEFINITION = tag("b48d858e-f5f5-11cf-9d89-0080c72e70a3")
+CHANNEL_NAME = tag("b48d8590-f5f5-11cf-9d89-0080c72e70a3")
+PHASE_ID = tag("b48d8591-f5f5-11cf-9d89-0080c72e70a3")
+QUANTITY_TYPE = tag("b48d8592-f5f5-11cf-9d89-0080c72e70a3")
+QUANTITY_MEASURED = tag("c690e872-f755-11cf-9d89-0080c72e70a3")
+SERIES_DEFINITIONS = tag("b48d8598-f5f5-11cf-9d89-0080c72e70a3")
+ONE_SERIES_DEFINITION = tag("b48d859a-f5f5-11cf-9d89-0080c72e70a3")
+SERIES_UNITS = tag("b48d859b-f5f5-11cf-9d89-0080c72e70a3")
+SERIES_VALUE_TYPE = tag("b48d859c-f5f5-11cf-9d89-0080c72e70a3")
+STORAGE_METHOD = tag("b48d85a1-f5f5-11cf-9d89-0080c72e70a3")
+WAVEFORM = tag("67f6af80-f753-11cf-9d89-0080c72e70a3")
+VALUE_TYPE_VALUE = tag("67f6af97-f753-11cf-9d89-0080c72e70a3")
+VALUE_TYPE_INSTANTANEOUS = tag("67f6af9b-f753-11cf-9d89-0080c72e70a3")
+VALUE_TYPE_TIME = tag("c690e862-f755-11cf-9d89-0080c72e70a3")
+
+# Monitor settings.
+NOMINAL_FREQUENCY = tag("0fa118c3-cb4a-11d2-b30b-fe25cb9a1760")
+USE_TRANSDUCER = tag("62f28181-f9c4-11cf-9d89-0080c72e70a3")
+CHANNEL_SETTINGS = tag("62f28182-f9c4-11cf-9d89-0080c72e70a3")
+ONE_CHANNEL_SETTING = tag("3d786f9a-f76e-11cf-9d89-0080c72e70a3")
+TRANSDUCER_SYSTEM_SIDE = tag("62f2818a-f9c4-11cf-9d89-0080c72e70a3")
+TRANSDUCER_MONITOR_SIDE = tag("62f2818b-f9c4-11cf-9d89-0080c72e70a3")
+
+# Observation: channel instances, each with series instances.
+TIME_START = tag("3d786f8c-f76e-11cf-9d89-0080c72e70a3")
+CHANNEL_INSTANCES = tag("3d786f91-f76e-11cf-9d89-0080c72e70a3")
+ONE_CHANNEL_INSTANCE = tag("3d786f92-f76e-11cf-9d89-0080c72e70a3")
+CHANNEL_DEFINITION_INDEX = tag("b48d858f-f5f5-11cf-9d89-0080c72e70a3")
+SERIES_INSTANCES = tag("3d786f93-f76e-11cf-9d89-0080c72e70a3")
+ONE_SERIES_INSTANCE = tag("3d786f94-f76e-11cf-9d89-0080c72e70a3")
+SERIES_SCALE = tag("3d786f96-f76e-11cf-9d89-0080c72e70a3")
+SERIES_OFFSET = tag("3d786f97-f76e-11cf-9d89-0080c72e70a3")
+SERIES_VALUES = tag("3d786f99-f76e-11cf-9d89-0080c72e70a3")
+SHARE_CHANNEL = tag("8973861f-f1c3-11cf-9d89-0080c72e70a3")
+SHARE_SERIES = tag("89738620-f1c3-11cf-9d89-0080c72e70a3")
+
+# Storage methods are flags.
+SCALED = 2
+INCREMENT = 4
+
+PHASES = {1: "A", 2: "B", 3: "C", 4: "N", 5: "AB", 6: "BC", 7: "CA", 8: "N", 12: "N", 19: "A", 20: "B", 21: "C"}
+"""Phase by the standard's number; general phases 1 to 3 count as A to C."""
+
+UNITS = {6: "V", 7: "A", 8: "VA", 9: "W", 10: "var", 15: "Hz", 16: "°C", 17: "deg", 19: "%", 20: "pu"}
+"""Unit of a series by the standard's number."""
+
+CYCLES = 3
+"""Unit of a time series that does not count seconds."""
+
+
+_HEADER = struct.Struct("<16s16siiiI16x")
+_ELEMENT = struct.Struct("<16sBBBB8s")
+_LINK = struct.Struct("<ii")
+_COUNT = struct.Struct("<i")
+_STAMP = np.dtype([("days", "<u4"), ("seconds", "<f8")])
+_NO_CHECKSUM = (0, 1, 0xFFFFFFFF)
+_MAX_DEPTH = 12  # an observation needs five
+
+_CODES = (1, 2, 3, 10, 11, 20, 21, 22, 30, 31, 32, 40, 41, 42, 43, 60)
+_NAMES = ["u1", "<i2", "<i4", "S1", "<u2", "i1", "<i2", "<i4", "u1", "<u2", "<u4", "<f4", "<f8", "<c8", "<c16", "V16"]
+_TYPES: dict[int, np.dtype[Any]] = {code: np.dtype(name) for code, name in zip(_CODES, _NAMES, strict=True)}
+_TYPES[50] = _STAMP
+
+
+class DamageError(RecordingError):
+    """A record is damaged; earlier ones are usable."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One value."""
+
+    kind: int
+    content: bytes
+
+    def number(self) -> float:
+        """The value as a number; NaN if it is not a number."""
+        if self.kind not in _TYPES or not (self.kind < 10 or 20 <= self.kind <= 41):
+            return float("nan")
+        return float(np.frombuffer(self.content, _TYPES[self.kind])[0])
+
+    def time(self) -> datetime | None:
+        """The value as a time, or None."""
+        if self.kind != 50:
+            return None
+        days, seconds = np.frombuffer(self.content, _STAMP)[0].item()
+        return moment(days, seconds)
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Values of one type; `content` is a view into the body."""
+
+    kind: int
+    size: int
+    content: memoryview
+
+    def array(self) -> AnyArray:
+        """The values as stored."""
+        return np.frombuffer(self.content, _TYPES[self.kind])
+
+    def text(self) -> str:
+        """The values as text."""
+        if self.kind not in (10, 11):
+            return ""
+        content = bytes(self.content[:2000])
+        text = content.decode("utf-16-le", errors="replace") if self.kind == 11 else decode(content)[0]
+        return text.split("\0", 1)[0]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Tagged elements, in order."""
+
+    elements: tuple[tuple[bytes, "Collection | Scalar | Vector"], ...]
+
+    def scalar(self, wanted: bytes) -> Scalar | None:
+        """The first scalar with a tag."""
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, Scalar)), None)
+
+    def vector(self, wanted: bytes) -> Vector | None:
+        """The first vector with a tag."""
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, Vector)), None)
+
+    def collection(self, wanted: bytes) -> "Collection":
+        """The first collection with a tag; an empty one if there is none."""
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, Collection)), Collection(()))
+
+    def collections(self, wanted: bytes) -> "list[Collection]":
+        """All collections with a tag."""
+        return [e for name, e in self.elements if name == wanted and isinstance(e, Collection)]
+
+    def number(self, wanted: bytes, default: float = float("nan")) -> float:
+        """The number of the first scalar with a tag."""
+        scalar = self.scalar(wanted)
+        value = float("nan") if scalar is None else scalar.number()
+        return default if np.isnan(value) else value
+
+    def integer(self, wanted: bytes, default: int = -1) -> int:
+        """The integer of the first scalar with a tag."""
+        value = self.number(wanted, default)
+        return int(value) if abs(value) < 2**53 else default
+
+    def guid(self, wanted: bytes) -> bytes:
+        """The GUID of the first scalar with a tag; empty if there is none."""
+        scalar = self.scalar(wanted)
+        return scalar.content if scalar is not None and scalar.kind == 60 else b""
+
+
+def moment(days: int, seconds: float) -> datetime | None:
+    """Return a PQDIF time; the day count of the standard, from 1900, is off by two."""
+    try:
+        return datetime(1900, 1, 1) + timedelta(days=days - 2, seconds=seconds)
+    except (OverflowError, ValueError):
+        return None
+
+
+def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
+    """Yield the kind of each record (a GUID), its body, and the size of the body in bytes.
+
+    All bodies together may have `unpacked_limit` bytes after decompression. Tolerated faults are added to the notes; a
+    broken chain or body raises DamageError; records that overlap or exceed the limit raise RecordingError.
+
+    The checksum is Adler-32 of the stored body. Some vendors use the uncompressed body, start with 0 instead of 1, or
+    omit it; if it matches no record of a file, the vendor computes something else. Only a wrong checksum among
+    right ones indicates damage.
+    """
+    position = 0
+    seen = set[int]()
+    packed = False
+    stored = unpacked = 0
+    checked: set[bool] = set()
+    element_limit = 100_000 + len(content) // 7  # waveforms need few elements: more would only waste time
+    while True:
+        if position + _HEADER.size > len(content):
+            raise DamageError(f"the record at byte {position} lies beyond the end of the file")
+        seen.add(position)
+        signature, kind, header_size, body_size, following, checksum = _HEADER.unpack_from(content, position)
+        if signature != SIGNATURE:
+            raise DamageError(f"there is no record at byte {position}")
+        start = position + max(header_size, _HEADER.size)
+        if body_size < 0 or start + body_size > len(content):
+            raise DamageError(f"the record at byte {position} is longer than the file")
+        stored += body_size
+        if stored > len(content):
+            raise RecordingError("is damaged: its records overlap.")
+        body = content[start : start + body_size]
+        sums = {zlib.adler32(body), zlib.adler32(body, 0)}
+        if body and packed:
+            body = _decompress(body, unpacked_limit - unpacked, position)
+            sums |= {zlib.adler32(body), zlib.adler32(body, 0)}
+        if checksum not in _NO_CHECKSUM and len(checked) < 2:
+            checked.add(checksum in sums)
+            if len(checked) == 2:
+                notes.append("The checksum of a record is wrong.")
+        unpacked += len(body)
+        if body:
+            tree = _Tree(body, element_limit)
+            root = tree.collection(0, 0)
+            element_limit -= tree.count_read
+            if kind == CONTAINER:
+                packed = _is_compressed(root)
+            yield kind, root, len(body)
+        if following <= 0:
+            return
+        if following in seen:
+            raise DamageError(f"the chain of records loops at byte {following}")
+        position = following
+
+
+def _is_compressed(container: Collection) -> bool:
+    style = container.integer(COMPRESSION_STYLE, 0)
+    algorithm = container.integer(COMPRESSION_ALGORITHM, 0)
+    if style and algorithm not in (0, 1):
+        raise RecordingError(f"is compressed with algorithm {algorithm}; only zlib (1) is supported.")
+    return bool(style and algorithm)
+
+
+def _decompress(body: bytes, limit: int, position: int) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        result = unpacker.decompress(body, max(1, limit))
+    except zlib.error:
+        raise DamageError(f"the record at byte {position} cannot be unpacked") from None
+    if unpacker.unconsumed_tail:
+        raise RecordingError(f"unpacks to more than {limit} bytes, over the limit; max_bytes raises it.")
+    return result
+
+
+class _Tree:
+    """The elements of a body, each read once: crossing links cannot multiply the work."""
+
+    def __init__(self, body: bytes, limit: int) -> None:
+        self.body = body
+        self.view = memoryview(body)
+        self.limit = limit
+        self.count_read = 0
+
+    def collection(self, link: int, depth: int) -> Collection:
+        if depth > _MAX_DEPTH:
+            raise DamageError("its elements are nested too deeply")
+        count = self.count(link)
+        start = link + _COUNT.size
+        self.count_read += count
+        if count * _ELEMENT.size > len(self.body) - start or self.count_read * _ELEMENT.size > len(self.body):
+            raise DamageError("a collection is longer than its record, or read twice")
+        if self.count_read > self.limit:
+            raise RecordingError("has more elements than a file of its size needs.")
+        elements = []
+        for i in range(count):
+            name, kind, type_, embedded, _, value = _ELEMENT.unpack_from(self.body, start + i * _ELEMENT.size)
+            element = self.element(kind, type_, bool(embedded), value, depth)
+            if element is not None:
+                elements.append((name, element))
+        return Collection(tuple(elements))
+
+    def element(
+        self, kind: int, type_: int, embedded: bool, value: bytes, depth: int
+    ) -> "Collection | Scalar | Vector | None":
+        link, _ = _LINK.unpack(value)
+        if kind == 1:
+            return self.collection(link, depth + 1)
+        if type_ not in _TYPES or kind not in (2, 3):
+            return None
+        size = _TYPES[type_].itemsize
+        if kind == 2:
+            if embedded:
+                return Scalar(type_, value[:size]) if size <= len(value) else None
+            if not 0 <= link <= len(self.body) - size:
+                raise DamageError("a value lies outside its record")
+            return Scalar(type_, self.body[link : link + size])
+        count = self.count(link)
+        start = link + _COUNT.size
+        if count * size > len(self.body) - start:
+            raise DamageError("a series is longer than its record")
+        return Vector(type_, count, self.view[start : start + count * size])
+
+    def count(self, link: int) -> int:
+        if not 0 <= link <= len(self.body) - _COUNT.size:
+            raise DamageError("an element lies outside its record")
+        (count,) = _COUNT.unpack_from(self.body, link)
+        if count < 0:
+            raise DamageError("an element has a negative size")
+        return int(count)
+
+
+_MAX_LINKS = 4  # a series that shares one that shares one ...
+
+
+_TimeBase = tuple[float, float, datetime | None]
+"""Rate [Hz], 0 if unknown; time of the first sample [s]; and its date, if the series has dates."""
+_NO_TIME: _TimeBase = (0.0, 0.0, None)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A channel definition: positions of the time and value series, and their definitions."""
+
+    name: str
+    unit: str
+    phase: str
+    time_at: int
+    values_at: int
+    methods: tuple[int, ...]
+    units: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored series."""
+
+    values: Vector
+    method: int
+    unit: int
+    scale: float
+    offset: float
+
+    def in_units(self, values: "FloatArray | float", *, only_scale: bool = False) -> FloatArray:
+        """Stored values times scale plus offset, if the series is scaled."""
+        if not self.method & SCALED:
+            return np.asarray(values, np.float64)
+        scale = 1.0 if np.isnan(self.scale) else self.scale
+        offset = 0.0 if np.isnan(self.offset) or only_scale else self.offset
+        return np.asarray(values * scale + offset, np.float64)
+
+
+class Instances:
+    """The channels of an observation; shared series are looked up once."""
+
+    def __init__(
+        self, indices: list[int], series: list[list[Collection]], definitions: "list[Definition | None]"
+    ) -> None:
+        self.indices = indices
+        self.all_series = series
+        self.definitions = definitions
+        self.memory: dict[tuple[int, int], Stored | None] = {}
+        self.time_bases: dict[tuple[int, int], _TimeBase] = {}
+
+    def definition(self, i: int) -> Definition | None:
+        """Definition of a channel."""
+        return self.definitions[self.indices[i]] if 0 <= self.indices[i] < len(self.definitions) else None
+
+    def find_series(self, i: int, at: int, depth: int = 0) -> "Stored | None":
+        """Values, scale, offset and coding of a series, resolved through shared ones."""
+        if depth > _MAX_LINKS or not (0 <= i < len(self.indices) and 0 <= at < len(self.all_series[i])):
+            return None
+        if (i, at) not in self.memory:
+            self.memory[i, at] = self._look_up(i, at, depth)
+        return self.memory[i, at]
+
+    def _look_up(self, i: int, at: int, depth: int) -> "Stored | None":
+        definition = self.definition(i)
+        series = self.all_series[i][at]
+        scale = series.number(SERIES_SCALE)
+        offset = series.number(SERIES_OFFSET)
+        values = series.vector(SERIES_VALUES)
+        if values is None:
+            other = self.find_series(series.integer(SHARE_CHANNEL), series.integer(SHARE_SERIES), depth + 1)
+            if other is None:
+                return None
+            if np.isnan(scale) and np.isnan(offset):
+                return other
+            scale = other.scale if np.isnan(scale) else scale
+            return replace(other, scale=scale, offset=other.offset if np.isnan(offset) else offset)
+        if definition is None or at >= len(definition.methods):
+            return None
+        return Stored(values, definition.methods[at], definition.units[at], scale, offset)
+
+
+def read_definition(channel: Collection) -> Definition | None:
+    """A channel's definition; None if it is not a waveform with time and values."""
+    if channel.guid(QUANTITY_TYPE) != WAVEFORM:
+        return None
+    kinds = channel.collection(SERIES_DEFINITIONS).collections(ONE_SERIES_DEFINITION)
+    types = [kind.guid(SERIES_VALUE_TYPE) for kind in kinds]
+    at = next((types.index(t) for t in (VALUE_TYPE_VALUE, VALUE_TYPE_INSTANTANEOUS) if t in types), -1)
+    if at < 0 or VALUE_TYPE_TIME not in types:
+        return None
+    units = tuple(kind.integer(SERIES_UNITS, 0) for kind in kinds)
+    measured = {1: "V", 2: "A"}.get(channel.integer(QUANTITY_MEASURED, 0), "?")
+    name = channel.vector(CHANNEL_NAME)
+    return Definition(
+        "" if name is None else clean(name.text()),
+        UNITS.get(units[at], measured),
+        PHASES.get(channel.integer(PHASE_ID, 0), ""),
+        types.index(VALUE_TYPE_TIME),
+        at,
+        tuple(kind.integer(STORAGE_METHOD, 1) for kind in kinds),
+        units,
+    )
+
+
+def increments(stored: FloatArray) -> tuple[float, float, float]:
+    """Count, step and first value of a series stored as increments.
+
+    The standard stores the number of rates, and a count and a step for each; some vendors store start, count and step.
+    Of several rates, the longest section counts.
+    """
+    if stored.size < 3:
+        return 0.0, 0.0, 0.0
+    if stored[0] >= 1 and stored.size == 1 + 2 * stored[0]:
+        counts = stored[1::2]
+        steps = stored[2::2]
+        if (steps == steps[0]).all():
+            return float(counts.sum()), float(steps[0]), 0.0
+        return 0.0, 0.0, 0.0
+    return float(stored[1]), float(stored[2]), float(stored[0])
+
+
+_NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
+
+
+@dataclass
+class _Waveform:
+    """A channel of an observation, and its time base: rate [Hz], first time [s] and number of samples."""
+
+    channel: RawChannel
+    rate: float
+    first: float
+    start: datetime | None
+    ratio: float
+
+
+def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
+    """Read a file: each observation with waveforms is a recording."""
+    content = FileBytes.of(path, 4 * options.max_bytes).read_all()
+    reader = _Collector(path.name, options)
+    notes: list[str] = []
+    limit = options.unpacked_limit(len(content), 8_000_000)
+    try:
+        for kind, body, size in records(content, limit, notes):
+            reader.n_bytes += size
+            reader.take(kind, body)
+    except DamageError as damage:
+        if not reader.recordings:
+            raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
+        notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
+    if not reader.recordings:
+        held = count_text(reader.n_observations, "observation")
+        raise RecordingError(f"has no waveforms in its {held}, only trends or other values: export the waveforms.")
+    skipped = reader.n_observations - len(reader.recordings)
+    if skipped:
+        notes.append(
+            f"{skipped} of {count_text(reader.n_observations, 'observation')} without usable waveforms: ignored."
+        )
+    for recording in reader.recordings:
+        recording.notes[:0] = notes
+    return reader.recordings
+
+
+class _Collector:
+    """Collects recordings along the chain of records; a channel that is not a waveform is None."""
+
+    def __init__(self, source: str, options: Options) -> None:
+        self.source = source
+        self.options = options
+        self.channels: list[Definition | None] = []
+        self.station = ""
+        self.frequency = 0.0
+        self.ratios: dict[int, float] = {}
+        self.recordings: list[RawRecording] = []
+        self.n_observations = 0
+        self.n_samples = 0
+        self.n_bytes = 0
+
+    def take(self, kind: bytes, body: Collection) -> None:
+        if kind == DATA_SOURCE:
+            channels = body.collection(CHANNEL_DEFINITIONS).collections(ONE_CHANNEL_DEFINITION)
+            self.channels = [read_definition(channel) for channel in channels]
+            self.frequency = 0.0
+            self.ratios = {}
+            texts = [body.vector(SOURCE_NAME), body.vector(SOURCE_LOCATION)]
+            self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
+        elif kind == MONITOR_SETTINGS:
+            self.frequency = body.number(NOMINAL_FREQUENCY, 0.0)
+            self.ratios = _ratios(body)
+        elif kind == OBSERVATION:
+            self.n_observations += 1
+            recording = self.observation(body)
+            if recording is not None:
+                self.recordings.append(recording)
+
+    def observation(self, body: Collection) -> RawRecording | None:
+        instances = body.collection(CHANNEL_INSTANCES).collections(ONE_CHANNEL_INSTANCE)
+        known = Instances(
+            [one.integer(CHANNEL_DEFINITION_INDEX) for one in instances],
+            [one.collection(SERIES_INSTANCES).collections(ONE_SERIES_INSTANCE) for one in instances],
+            self.channels,
+        )
+        notes: list[str] = []
+        waveforms = [wave for wave in (self.waveform(i, known, notes) for i in range(len(instances))) if wave]
+        if not waveforms:
+            return None
+        bases: dict[tuple[int, int, int], list[_Waveform]] = {}
+        for wave in waveforms:
+            key = (wave.channel.samples.size, round(wave.rate), round(wave.first * max(wave.rate, 1)))
+            bases.setdefault(key, []).append(wave)
+        chosen = max(bases.values(), key=lambda group: (sum(wave.channel.unit == "V" for wave in group), len(group)))
+        if len(bases) > 1:
+            notes.append(
+                f"The observation has {len(bases)} time bases: the one with the most voltages is used "
+                f"({len(chosen)} of {len(waveforms)} channels)."
+            )
+        ratios = sorted({wave.ratio for wave in chosen if wave.ratio != 1})
+        if ratios:
+            listed = ", ".join(f"{ratio:g}" for ratio in ratios[:6])
+            notes.append(f"Values were multiplied by the transducer ratio ({listed}).")
+        began = body.scalar(TIME_START)
+        start = chosen[0].start or (None if began is None else began.time())
+        if start is not None and chosen[0].first and chosen[0].start is None:
+            start = shift_time(start, chosen[0].first)
+        channels = [wave.channel for wave in chosen]
+        about = f"{self.source}, observation {self.n_observations}", "PQDIF", notes
+        return RawRecording(channels, chosen[0].rate, self.frequency, start, *about, station=self.station)
+
+    def waveform(self, i: int, known: Instances, notes: list[str]) -> _Waveform | None:
+        """One channel of an observation; None if it is not a waveform."""
+        definition = known.definition(i)
+        if definition is None:
+            return None
+        values = self.series(known.find_series(i, definition.values_at))
+        if values is None or values.size < 2:
+            return None
+        time = known.find_series(i, definition.time_at)
+        key = (id(time), values.size)
+        if key not in known.time_bases:
+            known.time_bases[key] = self.time_base(time, values.size, definition.name, notes)
+        rate, first, start = known.time_bases[key]
+        ratio = self.ratios.get(known.indices[i], 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # signalling NaN, or overflow
+            values = values * ratio
+        channel = RawChannel(definition.name, definition.unit, definition.phase, values)
+        return _Waveform(channel, rate, first, start, ratio)
+
+    def series(self, stored: Stored | None) -> FloatArray | None:
+        if stored is None or stored.method & INCREMENT or stored.values.kind not in _NUMERIC:
+            return None
+        self.count(stored.values.size)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return stored.in_units(stored.values.array().astype(np.float64))
+
+    def count(self, n_samples: int) -> None:
+        """Refuse series that overlap or are shared by many channels, which would multiply memory."""
+        self.n_samples += n_samples
+        self.options.check_samples(self.n_samples)
+        if self.n_samples > self.n_bytes:
+            raise RecordingError("has more samples than it has bytes: its series overlap.")
+
+    def time_base(self, stored: Stored | None, size: int, name: str, notes: list[str]) -> _TimeBase:
+        """The time base of a channel of `size` values."""
+        if stored is None or not stored.values.size:
+            return _NO_TIME
+        if stored.values.kind == 50:
+            return _dated_base(stored.values, size, notes)
+        if stored.values.kind not in _NUMERIC:
+            return _NO_TIME
+        unit = 1 / (self.frequency or 50.0) if stored.unit == CYCLES else 1.0
+        if stored.method & INCREMENT:
+            return _stepped_base(stored, unit, size, name, notes)
+        self.count(stored.values.size)
+        with np.errstate(all="ignore"):
+            times = stored.in_units(stored.values.array().astype(np.float64)) * unit
+        if times.size != size or not np.isfinite(times).all():
+            return _NO_TIME
+        return _rate_of_all(times, size, notes), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
+
+
+def _rate_of_all(times: FloatArray, size: int, notes: list[str]) -> float:
+    """Rate of time stamps without a gap [Hz], else 0."""
+    rate, kept = find_rate_of_stamps(times, notes)
+    return rate if kept == slice(0, size) else 0.0
+
+
+def _dated_base(values: Vector, size: int, notes: list[str]) -> _TimeBase:
+    """Time base of a series of dates."""
+    dates = values.array()
+    seconds = (dates["days"].astype(np.float64) - float(dates["days"][0])) * 86400 + dates["seconds"]
+    if dates.size != size or not np.isfinite(seconds).all():
+        return _NO_TIME
+    return _rate_of_all(seconds, size, notes), 0.0, moment(*dates[0].item())
+
+
+def _stepped_base(stored: Stored, unit: float, size: int, name: str, notes: list[str]) -> _TimeBase:
+    """Time base of a series that is stored as its steps."""
+    with np.errstate(all="ignore"):
+        count, step, first = increments(stored.values.array()[:1000].astype(np.float64))
+        step = float(stored.in_units(step, only_scale=True)) * unit
+        first = float(stored.in_units(first)) * unit
+        if count != size and count:
+            notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
+        rate = 1 / step if step > 1e-12 else 0.0
+        if 1 < rate < 1e9 and abs(round(rate) / rate - 1) < (2e-7 if stored.values.kind == 40 else 1e-12):
+            rate = float(round(rate))  # the precision of a step in single precision
+    return rate, (first if abs(first) < 1e9 else 0.0), None
+
+
+def _ratios(settings: Collection) -> dict[int, float]:
+    """Transducer ratio of each channel to which the settings apply it."""
+    if settings.number(USE_TRANSDUCER, 0.0) == 0:
+        return {}
+    ratios = {}
+    for one in settings.collection(CHANNEL_SETTINGS).collections(ONE_CHANNEL_SETTING):
+        system = one.number(TRANSDUCER_SYSTEM_SIDE)
+        monitor = one.number(TRANSDUCER_MONITOR_SIDE)
+        if 0 < system < 1e9 and 1e-6 < monitor < 1e9:
+            ratios[one.integer(CHANNEL_DEFINITION_INDEX)] = system / monitor
+    return ratios
+
+
+PQDIF = Reader("pqdif", (".pqd", ".pqdif"), read_pqdif, lambda path, head: head.startswith(SIGNATURE))  # noqa: ARG005

@@ -1,1 +1,0 @@
-"""PQDIF (IEEE 1159.3): read."""

@@ -1,1 +1,0 @@
-"""Site files: nominal values, ratios and channels of a meter."""

@@ -1,1 +1,0 @@
-"""Text tables (CSV): read and write."""
