@@ -196,7 +196,6 @@ class Tab:
             pause = min(1.2 * pause, 0.3)
 
     def text(self, selector="body"):
-        """The visible text."""
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
     def problems(self, home=None):
@@ -222,7 +221,6 @@ class Tab:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def point(self, x, y):
-        """Move the mouse to a point."""
         self._mouse("mouseMoved", x, y)
 
     def click(self, selector, count=1):
@@ -297,5 +295,4 @@ class Tab:
         self._browser.wait_for("Page.loadEventFired", self._session)
 
     def picture(self, path):
-        """Save a picture of the visible part."""
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

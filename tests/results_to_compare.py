@@ -125,7 +125,6 @@ def of_the_rest():
 
 
 def compute_all(*, quickly=False):
-    """All digests by name."""
     if quickly:
         found = of_classifiers([name for name in CLASSIFIED if name in QUICK])
         return found | of_functions() | of_searches([name for name in OURS if name in QUICK]) | of_the_rest()

@@ -19,7 +19,6 @@ def is_slow(item, listed):
 
 
 def read_list():
-    """The listed tests."""
     return set(LIST.read_text(encoding="utf-8").splitlines())
 
 

@@ -1,9 +1,9 @@
 """The benchmark tools, without timing anything: figures, comparison with a release, lists."""
 
 import ast
+import importlib
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,24 +13,15 @@ TOOLS = ("figures", "run")
 FILES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem not in TOOLS)
 
 
-@pytest.fixture(scope="module")
-def tools():
-    sys.path.insert(0, str(BENCHMARKS))
-    import figures
-    import run
-
-    yield figures, run
-    sys.path.remove(str(BENCHMARKS))
+@pytest.fixture
+def figures(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("figures")
 
 
 @pytest.fixture
-def figures(tools):
-    return tools[0]
-
-
-@pytest.fixture
-def run(tools):
-    return tools[1]
+def run(figures):
+    return importlib.import_module("run")
 
 
 def released_with(**values):
@@ -90,27 +81,22 @@ def test_ratio_is_the_median_of_rounds_in_turn(figures):
 
 
 @pytest.mark.parametrize(
-    ("better", "now", "verdict"),
+    ("options", "now", "verdict"),
     [
-        ("higher", 10.0, "same"),
-        ("higher", 7.8, "same"),  # a quarter slower, and the recording's own spread
-        ("higher", 7.6, "slower"),
-        ("higher", 13.5, "faster"),
-        ("lower", 12.8, "same"),
-        ("lower", 13.2, "slower"),
-        ("lower", 7.0, "faster"),
+        ({}, 10.0, "same"),
+        ({}, 7.8, "same"),  # a quarter slower, and the recording's own spread
+        ({}, 7.6, "slower"),
+        ({}, 13.5, "faster"),
+        ({"better": "lower"}, 12.8, "same"),
+        ({"better": "lower"}, 13.2, "slower"),
+        ({"better": "lower"}, 7.0, "faster"),
+        ({"unit": "%", "tolerance": 0.01}, 9.8, "worse"),  # a figure without noise has its own tolerance
     ],
 )
-def test_regression_is_found(figures, better, now, verdict):
-    (row,) = figures.against("made-up", [figures.Figure("a", "b / c", now, "x", better)], released_with(a=10.0), 0.25)
+def test_regression_is_found(figures, options, now, verdict):
+    (row,) = figures.against("made-up", [figures.Figure("a", "b / c", now, **options)], released_with(a=10.0), 0.25)
     assert row.verdict == verdict
-    assert row.is_regression == (verdict == "slower")
-
-
-def test_figures_without_noise_have_their_own_tolerance(figures):
-    figure = figures.Figure("a", "share", 9.8, "%", tolerance=0.01)
-    (row,) = figures.against("made-up", [figure], released_with(a=10.0), 0.25)
-    assert row.verdict == "worse"
+    assert row.is_regression == (verdict in ("slower", "worse"))
 
 
 def test_new_and_disturbed_figures_are_not_compared(figures):

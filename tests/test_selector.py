@@ -23,7 +23,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search import UPSO2D
 from pqswarm.selector import ProgressBar
 
-WINE = load_wine(return_X_y=True)
+X, y = load_wine(return_X_y=True)
 
 
 def quick(estimator=None, **options):
@@ -90,17 +90,15 @@ COVERED = {
 @pytest.mark.parametrize("name", COVERED)
 def test_best_score_is_that_of_scikit_learn_for_the_selected_features(name):
     estimator, evaluator = COVERED[name]
-    X, y = WINE
-    X = X + 1e-6 * np.random.default_rng(0).random(X.shape)  # no equal distances, which scikit-learn orders arbitrarily
+    apart = X + 1e-6 * np.random.default_rng(0).random(X.shape)  # no ties, which scikit-learn orders arbitrarily
     budget = 20 if evaluator == "GenericEvaluator" else 40
-    selector = quick(estimator, cv=5, max_evaluations=budget).fit(X, y)
+    selector = quick(estimator, cv=5, max_evaluations=budget).fit(apart, y)
     assert selector.evaluator_name_.startswith(f"{evaluator}: ")
-    expected = cross_val_score(estimator, X[:, selector.support_], y, cv=5).mean()
+    expected = cross_val_score(estimator, apart[:, selector.support_], y, cv=5).mean()
     assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
 
 
 def test_default_is_the_classifier_of_the_paper():
-    X, y = WINE
     selector = quick().fit(X, y)
     paper = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan"))
     assert selector.evaluator_name_.startswith("KNNEvaluator")
@@ -137,13 +135,11 @@ def test_classifiers_of_other_packages_are_used(monkeypatch):
             return cls() if isinstance(estimator, DecisionTreeClassifier) and estimator.max_depth == 1 else None
 
     monkeypatch.setitem(CLASSIFIERS._members, "stump", Stump)
-    X, y = WINE
     for tree, name in ((DecisionTreeClassifier(max_depth=1), "Own"), (DecisionTreeClassifier(), "Generic")):
         assert quick(tree, cv=3, max_evaluations=20).fit(X, y).evaluator_name_.startswith(f"{name}Evaluator: ")
 
 
 def test_same_seed_same_selection_and_refit_starts_over():
-    X, y = WINE
     one, two = quick(GaussianNB()).fit(X, y), quick(GaussianNB(), n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.history_.errors, two.history_.errors)
     shuffled = np.random.default_rng(0).permutation(y)
@@ -155,14 +151,12 @@ def test_same_seed_same_selection_and_refit_starts_over():
 
 def test_global_random_state_is_not_changed():
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
-    X, y = WINE
     for state in (None, 3, np.random.RandomState(3)):
         quick(GaussianNB(), random_state=state, max_evaluations=40).fit(X, y)
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
 
 
 def test_names_pandas_clone_and_pipelines():
-    X, y = load_wine(return_X_y=True)
     names = load_wine().feature_names
     frame = pd.DataFrame(X, columns=names)
     selector = quick(GaussianNB()).set_output(transform="pandas").fit(frame, y)
@@ -174,7 +168,6 @@ def test_names_pandas_clone_and_pipelines():
 
 
 def test_names_without_pandas():
-    X, y = WINE
     selector = quick(GaussianNB()).fit(X, y)
     assert list(selector.get_feature_names_out()) == [f"x{i}" for i in selector.get_support(indices=True)]
     back = selector.inverse_transform(selector.transform(X))
@@ -182,7 +175,6 @@ def test_names_without_pandas():
 
 
 def test_grid_search_over_the_selector():
-    X, y = WINE
     pipeline = make_pipeline(MinMaxScaler(), quick(KNeighborsClassifier(), max_evaluations=60), GaussianNB())
     grid = GridSearchCV(
         pipeline,
@@ -196,7 +188,6 @@ def test_grid_search_over_the_selector():
 @pytest.mark.parametrize(("wanted", "expected"), [(1, 1), (5, 5), (13, 13), (0.5, 6), (0.01, 1)])
 @pytest.mark.parametrize("algorithm", ["2d-upso", "cbpso", "sffs", "aco"])
 def test_number_of_features(algorithm, wanted, expected):
-    X, y = WINE
     selector = quick(GaussianNB(), algorithm=algorithm, n_features_to_select=wanted, max_evaluations=250).fit(X, y)
     assert selector.n_features_ == expected
 
@@ -211,7 +202,7 @@ def test_regressors_and_scorings():
         LinearRegression(), X[:, loss.support_], y, cv=5, scoring="neg_mean_absolute_error"
     ).mean()
     assert loss.best_score_ == pytest.approx(expected)
-    X, y = WINE
+    X, y = load_wine(return_X_y=True)
     f1 = quick(GaussianNB(), scoring="f1_macro", cv=3, max_evaluations=20).fit(X, y)
     assert f1.evaluator_name_.startswith("GaussianNBEvaluator: ")
     loss = quick(GaussianNB(), scoring="neg_log_loss", cv=3, max_evaluations=5).fit(X, y)
@@ -223,7 +214,6 @@ def test_regressors_and_scorings():
 
 
 def test_labels_of_text_groups_and_splitters():
-    X, y = WINE
     words = np.array(["red", "rose", "white"])[y]
     assert quick(GaussianNB()).fit(X, words).best_score_ > 0.9
     groups = np.arange(len(y)) % 6
@@ -235,14 +225,12 @@ def test_labels_of_text_groups_and_splitters():
 
 
 def test_too_many_folds_for_small_classes_warn():
-    X, y = WINE
     few = np.concatenate([np.flatnonzero(y == label)[:4] for label in range(3)])
     with pytest.warns(UserWarning, match="cv=10 folds are too many for classes of at most 4 samples: using 4 folds"):
         quick(KNeighborsClassifier(3), max_evaluations=30).fit(X[few], y[few])
 
 
 def test_progress_is_silent_by_default(capsys):
-    X, y = WINE
     quick(GaussianNB(), max_evaluations=60).fit(X, y)
     assert capsys.readouterr() == ("", "")
     quick(GaussianNB(), max_evaluations=60, callbacks=ProgressBar()).fit(X, y)
@@ -258,7 +246,6 @@ def test_all_but_the_estimator_are_keywords():
 
 
 def test_callback_and_classes_as_algorithms():
-    X, y = WINE
     selector = quick(GaussianNB(), algorithm=(UPSO2D, {"swarm_size": 20}), callbacks=lambda progress: True).fit(X, y)
     assert selector.history_.n_evaluations == 20
 
@@ -299,13 +286,11 @@ def test_callback_and_classes_as_algorithms():
     ],
 )
 def test_mistakes_are_named(options, message):
-    X, y = WINE
     with pytest.raises(PqswarmError, match=message):
         quick(**options).fit(X, y)
 
 
 def test_labels_that_are_missing_or_look_like_quantities():
-    X, y = WINE
     holes = np.array(["a", None, "b"], dtype=object)[y]
     with pytest.raises(PqswarmError, match="y must not hold None, but value 59 is"):
         quick().fit(X, holes)
@@ -320,7 +305,6 @@ def test_default_refuses_a_regression():
 
 
 def test_randomness_of_the_estimator_is_fixed_too():
-    X, y = WINE
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
     tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=2))
     one, two = (quick(tree, cv=3, max_evaluations=20, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
@@ -355,7 +339,6 @@ def test_an_error_of_the_estimator_is_an_error():
         def predict(self, X):
             raise RuntimeError("broken")
 
-    X, y = WINE
     with pytest.raises(PqswarmError, match=r"^Broken cannot be used with features \[.*\]: broken\.$") as caught:
         quick(Broken(), max_evaluations=20).fit(X, y)
     assert isinstance(caught.value.__cause__, RuntimeError)

@@ -33,6 +33,14 @@ def open_event(tab, station, kind):
     return row
 
 
+def fill(tab, form, **fields):
+    """Type into the fields of a form."""
+    for name, text in fields.items():
+        tab.evaluate(f"document.querySelector('{form} [name={name}]').value = ''")
+        tab.evaluate(f"document.querySelector('{form} [name={name}]').focus()")
+        tab.type(text)
+
+
 def choose(tab, selector, value):
     tab.evaluate(
         f"(box => {{ box.value = {json.dumps(value)}; box.dispatchEvent(new Event('change', {{bubbles: true}})); }})"

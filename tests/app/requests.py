@@ -17,7 +17,6 @@ def connect(app):
 
 
 def access(app, visitor=ONE):
-    """The headers of a request."""
     return {"X-Token": app.token, "X-Visitor": visitor, "X-Page": "0" * 32}
 
 

@@ -88,10 +88,13 @@ def test_counts(served):
     assert sum(one["total"] for one in get(served, "/api/months")["months"]) in (0, 4)  # a recorder may have no clock
     assert [len(line) for line in get(served, "/api/hours")["hours"]] == [24] * 7
     assert get(served, "/api/sarfi")["rows"] is not None
+    assert get(served, "/api/scatter?type=notching")["total"] == 0
     scatter = get(served, "/api/scatter?type=sag")
     assert sorted(round(one["percent"]) for one in scatter["points"]) == [20, 30, 50, 70]
     assert {one["name"] for one in scatter["curves"]} == {"itic", "semi"}
     one = scatter["points"][0]["recording"]
+    (alone,) = get(served, f"/api/scatter?recording={one}")["points"]
+    assert (alone["recording"], alone["event"], scatter["bins"]) == (one, 0, [])
     assert isinstance(get(served, f"/api/recordings/{one}/others?seconds=3600")["events"], list)
     lines = ask(served, "/api/table.csv?separator=;&decimal=,")[1].decode().splitlines()
     assert len(lines) == 5

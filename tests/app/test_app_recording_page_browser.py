@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 
 import pytest
-from tests.app.recordings_page import ANALYSED, LISTED, READY, choose, events, open_event
+from tests.app.recordings_page import ANALYSED, LISTED, READY, choose, events, fill, open_event
 from tests.browser import needs_browser
 
 from pqswarm.measure import measure_at
@@ -113,9 +113,7 @@ def test_a_verdict_is_corrected_and_the_correction_withdrawn(start):
     labels = start.evaluate("[...document.querySelector('.correct select').options].map(one => one.value)")
     assert {"", "swell", "not an event"} < set(labels)
     start.evaluate("document.querySelector('.correct select').value = 'not an event'")
-    for name, text in (("cause", "ripple control"), ("by", "Eve <b>"), ("note", "seen at the meter")):
-        start.evaluate(f"document.querySelector('.correct [name={name}]').focus()")
-        start.type(text)
+    fill(start, ".correct", cause="ripple control", by="Eve <b>", note="seen at the meter")
     start.click(".correct [type=submit]")
     start.until("!!document.querySelector('[data-read=cause-by-hand]')")
     said = start.text("[data-read=correction]")
@@ -133,18 +131,14 @@ def test_a_verdict_is_corrected_and_the_correction_withdrawn(start):
     stored = start.evaluate("pq.app.api('/api/corrections').then(answer => answer.corrections[0].at)")
     assert datetime.fromisoformat(stored).year >= 2024
 
-    open_event_again(start, row)
+    start.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
+    start.until(ANALYSED)
     start.click('[data-act="withdraw"]')
     start.until("!document.querySelector('[data-read=correction]')")
     start.click('[data-act="withdraw-cause"]')
     start.until("!document.querySelector('[data-read=cause-by-hand]')")
     assert "✎" not in start.text(".own-events tr[aria-selected=true]")
     assert start.evaluate("localStorage.getItem('pqswarm-name')") == "Eve <b>"
-
-
-def open_event_again(tab, row):
-    tab.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
-    tab.until(ANALYSED)
 
 
 def test_other_meters_and_notes(start):
@@ -154,10 +148,7 @@ def test_other_meters_and_notes(start):
     start.until("document.querySelector('.around').innerText.includes('South')")
     assert "with=" in start.evaluate("document.querySelector('.around td a').hash")
     start.click(".notes summary")
-    for name, text in (("text", "a storm <b>"), ("by", "Eve")):
-        start.evaluate(f"document.querySelector('.notes [name={name}]').value = ''")
-        start.evaluate(f"document.querySelector('.notes [name={name}]').focus()")
-        start.type(text)
+    fill(start, ".notes", text="a storm <b>", by="Eve")
     start.click(".notes [type=submit]")
     start.until("document.querySelector('.notes li')?.innerText.includes('a storm <b>')")
     start.click(".notes li button")
@@ -224,12 +215,8 @@ def test_two_recordings_on_one_axis(start):
         "[...document.querySelectorAll('.waves-panel:not([hidden]) > svg')].map(p => p.dataset.panel)"
     )
     assert panels[:4] == ["voltage", "urms"] * 2
-    assert (
-        start.evaluate(
-            "document.querySelectorAll('.waves-panel:not([hidden]) path.line, path.swing, path.band').length"
-        )
-        > 8
-    )
+    drawn = "document.querySelectorAll('.waves-panel:not([hidden]) path.line, path.swing, path.band').length"
+    assert start.evaluate(drawn) > 8
     at = "[...document.querySelectorAll('.waves-panel:not([hidden]) svg[data-panel=voltage]')].length"
     assert start.evaluate(at) == 2
     start.evaluate(

@@ -172,15 +172,6 @@ def test_tables_and_pages_to_save(app, sag):
     assert b"1 event in 1 recording" in content
 
 
-def test_magnitude_against_duration(app, sag):
-    found = get(app, f"/api/scatter?recording={sag}")
-    (point,) = found["points"]
-    assert (point["recording"], point["event"], found["bins"]) == (sag, 0, [])
-    assert point["percent"] == pytest.approx(50, abs=1)
-    assert [one["name"] for one in found["curves"]] == ["itic", "semi"]
-    assert get(app, "/api/scatter?type=notching")["total"] == 0
-
-
 def test_hostile_names_stay_text(app, listed):
     one = recording(app, "hostile <b>&.cfg")
     header = get(app, f"/api/recordings/{one['id']}")

@@ -6,7 +6,7 @@ from math import log10
 
 import pytest
 from tests.app.conftest import HOSTILE
-from tests.app.recordings_page import LISTED, READY, ROWS, choose, events, find, rows
+from tests.app.recordings_page import LISTED, READY, ROWS, choose, events, fill, find, rows
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.waiting import PATIENCE
 
@@ -236,10 +236,7 @@ def test_the_site_of_a_station(start):
     start.evaluate(
         "[...document.querySelectorAll('.stations tr[data-key]')].find(row => row.innerText.includes('South')).click()"
     )
-    for name, text in (("voltage", "20 apples"), ("by", "Eve")):
-        start.evaluate(f"document.querySelector('.site [name={name}]').value = ''")
-        start.evaluate(f"document.querySelector('.site [name={name}]').focus()")
-        start.type(text)
+    fill(start, ".site", voltage="20 apples", by="Eve")
     start.click(".site [type=submit]")
     start.until("document.querySelector('.site .error:not([hidden])')?.innerText.includes('20 apples')")
     start.evaluate("document.querySelector('.site [name=voltage]').select()")

@@ -1,8 +1,9 @@
-"""State that requests share: open files, names of folders, cached answers, followed studies."""
+"""State that requests share: open files, names of folders, cached answers, followed studies, work in threads."""
 
 import asyncio
 import gc
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -13,7 +14,7 @@ from tests.app.recordings import write_pair
 from tests.app.requests import ONE
 from tests.waiting import PATIENCE, wait_until
 
-from pqswarm.app.jobs import AnswerCache, Cancelled, Job
+from pqswarm.app.jobs import AnswerCache, Cancelled, Job, Jobs
 from pqswarm.app.recordings import section as recordings
 from pqswarm.app.recordings.queue import RecordingInFile, analyze_file
 from pqswarm.app.recordings.section import RecordingsSection
@@ -199,3 +200,60 @@ def test_polling_continues_after_a_failure(tmp_path, monkeypatch, caplog):
     message = asyncio.run(watch())
     assert (message["about"], message["study"]["name"], message["study"]["state"]) == ("studies", "study", "unreadable")
     assert "Polling the studies failed." in caplog.text
+
+
+def run_jobs(act):
+    async def run():
+        jobs = Jobs()
+        try:
+            return await asyncio.wait_for(act(jobs), PATIENCE)
+        finally:
+            jobs.close()
+
+    return asyncio.run(run())
+
+
+def test_visitors_take_turns_and_short_work_has_its_own_thread():
+    async def flood(jobs):
+        gate, order = threading.Event(), []
+
+        def long():
+            gate.wait(PATIENCE)
+
+        await jobs.run(Job(), order.append, "short", owner="bob")
+        waiting = [asyncio.ensure_future(jobs.run(Job(), long, owner="eve")) for _ in range(60)]
+        while len(jobs._waiting.get("eve", ())) != 58:
+            await asyncio.sleep(0.001)
+        assert jobs.is_busy_for("eve")
+        assert not jobs.is_busy_for("bob")
+        jobs._seconds["list.append"] = 0.0  # also on a slow machine
+        await jobs.run(Job(), order.append, "while both other threads are occupied", owner="bob")
+        last = [asyncio.ensure_future(jobs.run(Job(), lambda: order.append("bob"), owner="bob"))]
+        last += [asyncio.ensure_future(jobs.run(Job(), lambda: order.append("eve"), owner="eve"))]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(*waiting, *last)
+        return order
+
+    assert run_jobs(flood) == ["short", "while both other threads are occupied", "bob", "eve"]
+
+
+def test_work_that_hangs_does_not_keep_the_server(monkeypatch):
+    monkeypatch.setattr("pqswarm.app.jobs._GRACE", 0.05)
+    gate, started = threading.Event(), threading.Event()
+
+    def hang():
+        started.set()
+        gate.wait(PATIENCE)
+
+    async def run(jobs):
+        hanging = asyncio.ensure_future(jobs.run(Job(), hang, pool="studies"))
+        while not started.is_set():
+            await asyncio.sleep(0.001)
+        jobs.close()
+        hanging.cancel()
+        ended = jobs.join()
+        gate.set()
+        return ended, jobs.join()
+
+    assert run_jobs(run) == (False, True)

@@ -143,24 +143,20 @@ def test_a_correction_of_an_upload_stays_with_its_visitor(app, empty_folder, pai
     assert ask(app, f"/api/recordings/{own}", "DELETE")[0] == 200
 
 
-def lines(headers):
-    return "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-
-
-def announce(app, name, length, more=b"", headers=""):
-    """What the server answers to the beginning of an upload."""
+def begin_upload(app, name, length, body=b""):
+    """The connection of an upload of which only a part is sent so far."""
     host, _, port = app.home.removeprefix("http://").partition(":")
     connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
-    with connection, connection.makefile("rb") as answer:
-        head = f"PUT /api/uploads/{name} HTTP/1.1\r\nHost: {host}:{port}\r\n"
-        head += f"{lines(access(app))}{headers or f'Content-Length: {length}'}\r\n\r\n"
-        connection.sendall(head.encode() + more)
-        return answer.readline()
+    headers = {"Host": f"{host}:{port}", **access(app), "Content-Length": length}
+    lines = [f"PUT /api/uploads/{name} HTTP/1.1", *(f"{key}: {value}" for key, value in headers.items())]
+    connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+    return connection
 
 
 def test_a_gigabyte_is_refused_before_anything_is_stored(app, state):
     before = stored(state)
-    assert b" 413 " in announce(app, "huge.csv", 1_000_000_000)
+    with begin_upload(app, "huge.csv", 1_000_000_000) as connection, connection.makefile("rb") as answer:
+        assert b" 413 " in answer.readline()
     assert stored(state) == before
     status, content = upload(app, "large.csv", b"0" * 1_000_001)
     assert status == 413
@@ -182,23 +178,15 @@ def test_a_body_of_unknown_length_is_counted(app, state):
 
 def test_a_broken_upload_leaves_nothing(app, state):
     before = stored(state)
-    host, _, port = app.home.removeprefix("http://").partition(":")
-    connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
-    head = f"PUT /api/uploads/half.csv HTTP/1.1\r\nHost: {host}:{port}\r\n"
-    connection.sendall(f"{head}{lines(access(app))}Content-Length: 5000\r\n\r\n1,2\n".encode())
-    wait_until(lambda: stored(state) != before)
-    connection.close()
+    with begin_upload(app, "half.csv", 5000, b"1,2\n"):
+        wait_until(lambda: stored(state) != before)
     wait_until(lambda: stored(state) == before)
 
 
 def test_a_disconnect_at_the_end_leaves_a_whole_file_or_none(app, state):
-    host, _, port = app.home.removeprefix("http://").partition(":")
     body = b"1,2\n" * 1000
     for number in range(10):
-        with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
-            head = f"PUT /api/uploads/cut{number}.csv HTTP/1.1\r\nHost: {host}:{port}\r\n"
-            head += f"{lines(access(app))}Content-Length: {len(body)}\r\n\r\n"
-            connection.sendall(head.encode() + body)
+        begin_upload(app, f"cut{number}.csv", len(body), body).close()
     wait_until(lambda: not [path for path in state.rglob(".parts/*") if path.is_file()])
     assert {path.read_bytes() for path in state.rglob("cut*.csv")} <= {body}
 

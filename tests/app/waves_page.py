@@ -25,7 +25,7 @@ def write_page(path, names=("UA", "UB", "UC", "IA"), title="sag on phase A"):
         {"start": 6.0, "end": 6.0, "type": "transient", "title": "transient", "index": 9},
     ]
     data = f"const header = {json.dumps(header)}, events = {json.dumps(events)};".replace("<", "\\u003c")
-    style = read_styles("colours.css", "base.css", "waves.css") + "body { padding: 10px; }"
+    style = read_styles("colors.css", "base.css", "waves.css") + "body { padding: 10px; }"
     path.write_text(
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f'<link rel="icon" href="data:,"><title>waves</title><style>{style}</style><div id=holder></div>'

@@ -70,7 +70,7 @@ def odd_recording(rng):
 
 def write_comtrade(odd, rng):
     kind, code = rng.choice((("ASCII", ""), ("BINARY", "h"), ("BINARY32", "i"), ("FLOAT32", "f")))
-    count, n = odd.samples.shape
+    n = odd.samples.shape[1]
     largest = np.nanmax(np.abs(odd.samples), initial=0.0)
     factor = 1.0 if code == "f" else min(max(largest / 30_000, 1e-300), 1e300)
     stored = np.nan_to_num(odd.samples / factor, nan=-32768.0, posinf=32767.0, neginf=-32767.0)
@@ -97,17 +97,9 @@ def write_comtrade(odd, rng):
         n_rates=rng.choice((None, None, None, 0)),
         kind=kind,
     )
-    if not code:
-        data = builders.ascii_dat(table)
-    else:
-        numbers = table.copy() if code == "f" else table
-        words = b"\0\0" * -(-n_status // 16)
-        fields = np.dtype([("head", "<u4", 2), ("values", f"<{ {'h': 'i2', 'i': 'i4', 'f': 'f4'}[code] }", count)])
-        rows = np.zeros(n, fields)
-        rows["head"], rows["values"] = numbers[:, :2], numbers[:, 2:]
-        data = b"".join(row.tobytes() + words for row in rows) if words else rows.tobytes()
+    data = builders.binary_dat(table, code, n_status) if code else builders.ascii_dat(table)
     if rng.random() < 0.2:
-        return {"case.cff": builders.cff(config, data, "ASCII" if kind == "ASCII" else f"{kind}")}
+        return {"case.cff": builders.cff(config, data, kind)}
     return {"case.cfg": config, "case.dat": data}
 
 

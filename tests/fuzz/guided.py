@@ -13,7 +13,7 @@ import zlib
 
 from tests.fuzz import harness
 from tests.fuzz.generate import generate
-from tests.fuzz.layouts import MUTATORS
+from tests.fuzz.mutations import MUTATORS
 from tests.fuzz.targets import TARGETS
 
 LONGEST = 200_000

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from tests.fuzz.generate import generate
-from tests.fuzz.layouts import MUTATORS
+from tests.fuzz.mutations import MUTATORS
 from tests.fuzz.seeds import CORPUS, make_seeds, read_case, write_case
 from tests.fuzz.targets import EVERYTHING, READERS, TARGETS, Outcome, Shares, examine
 
@@ -131,7 +131,6 @@ class Campaign:
     samples: Path | None = None
 
     def run(self, told=sys.stderr):
-        """Run it, and return the figures."""
         self.seeds = make_seeds(self.samples)
         self.board = Board(self.workers)
         began = time.monotonic()

@@ -126,7 +126,6 @@ def main():
 
 
 def shrink(path):
-    """Shrink a database."""
     with contextlib.closing(sqlite3.connect(path)) as database:
         for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM"):
             database.execute(statement)

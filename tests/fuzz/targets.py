@@ -49,7 +49,6 @@ EVERYTHING = Shares(1, 1, 1, 1)
 
 
 def check_recording(recording):
-    """Check what holds for every recording."""
     require(0 < recording.n_samples < 10**7, "no samples, or too many")
     require(0 < recording.sampling_rate < 1e10, f"sampling rate {recording.sampling_rate}")
     for text in (recording.source, recording.format, recording.station, *recording.notes):

@@ -1,9 +1,9 @@
-"""A small model for all tests of this folder."""
+"""A small model and an empty archive."""
 
 import pytest
 from tests.conftest import made_once
 
-from pqswarm.identify import load_model, train
+from pqswarm.identify import Archive, load_model, train
 
 NAMES = ["rms.minimum", "rms.maximum", "half.minimum", "harmonic.5", "transient.31_62.excess", "D1.energy", "A8.energy"]
 
@@ -19,3 +19,9 @@ def small_file(tmp_path_factory):
 @pytest.fixture(scope="session")
 def small(small_file):
     return load_model(small_file)
+
+
+@pytest.fixture
+def empty(tmp_path):
+    with Archive(tmp_path / "archive") as archive:
+        yield archive

@@ -9,20 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.identify.archives import add
-from tests.identify.invented import analysis, event
+from tests.identify.invented import add, analysis, event
 
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, Failure
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.archive.files import SeenFile
 from pqswarm.measure.incidents.stages import Incident, IncidentStage
-
-
-@pytest.fixture
-def empty(tmp_path):
-    with Archive(tmp_path / "archive") as archive:
-        yield archive
 
 
 def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):

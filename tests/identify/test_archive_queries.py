@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-from tests.identify.archives import add
-from tests.identify.invented import analysis, event, with_label
+from tests.identify.invented import add, analysis, event, with_label
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, EventResult
@@ -66,12 +65,6 @@ def filled(tmp_path_factory):
     archive.close()
 
 
-@pytest.fixture
-def empty(tmp_path):
-    with Archive(tmp_path / "archive") as archive:
-        yield archive
-
-
 def rows_of(filled):
     """Every event as plain values, in the order of the numbers."""
     rows = []
@@ -91,17 +84,22 @@ def test_verdicts_come_back_as_they_were(filled):
         assert json.dumps(stored.rows()) == json.dumps(replace(one, path=path).rows())
 
 
+def pages(ask):
+    """The pages that a query gives, one after the other."""
+    page = ask("")
+    yield page
+    while page["next"]:
+        page = ask(page["next"])
+        yield page
+
+
 @pytest.mark.parametrize("order", ["newest", "oldest", "worst"])
 def test_a_list_is_ordered_and_paged(filled, order):
     queries = ArchiveQueries(filled[0])
-    rows, after = [], ""
-    while True:
-        page = queries.page(EventFilter(), order, after, limit=17)
+    rows = []
+    for page in pages(lambda after: queries.page(EventFilter(), order, after, limit=17)):
         assert page["position"] == len(rows)
         rows += page["rows"]
-        after = page["next"]
-        if not after:
-            break
     expected = rows_of(filled)
     assert len({row["number"] for row in rows}) == len(rows) == page["total"] == len(expected)
     if order == "worst":
@@ -308,13 +306,9 @@ def test_parquet_holds_what_csv_holds(filled, tmp_path):
 
 def test_recordings_are_listed_in_pages(filled):
     archive, found = filled
-    listed, after = [], ""
-    while True:
-        page = archive.recordings(limit=13, after=after)
+    listed = []
+    for page in pages(lambda after: archive.recordings(limit=13, after=after)):
         listed += page["recordings"]
-        after = page["next"]
-        if not after:
-            break
     assert page["total"] == len({one["number"] for one in listed}) == len(listed) == len(found)
     starts = [one["start"] or "" for one in listed]
     assert starts == sorted(starts, reverse=True)

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
+from tests.identify.invented import event, with_label
 
 from pqswarm._base.text import json_text
 from pqswarm.errors import PqswarmError
@@ -26,7 +27,13 @@ from pqswarm.identify import (
 from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features import FEATURES
 from pqswarm.identify.folder.batch import find_candidate
-from pqswarm.identify.training.corrections import CorrectedEvent, find_corrected, make_corrected, read_corrections
+from pqswarm.identify.training.corrections import (
+    CorrectedEvent,
+    find_corrected,
+    make_corrected,
+    merge_corrections,
+    read_corrections,
+)
 from pqswarm.identify.training.train import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, Site, read, write_comtrade
 
@@ -207,3 +214,15 @@ def test_labels_that_the_standard_leaves_open(analysis):
     assert not {"sag", "swell", "interruption"} & set(labels)
     assert possible_labels(analysis, replace(analysis.events[0], probabilities={})) == ()
     assert possible_labels(analysis, analysis.events[0], FEW) == ("pure_sinusoid", "harmonics", "oscillatory_transient")
+
+
+def test_the_last_one_of_an_event_wins_and_an_empty_label_withdraws():
+    def correction(start=0.2, label="sag_with_harmonics", source="a.cfg"):
+        found = with_label(event(start=start))
+        return Correction(source, 64 * "a", source, found, label, "Eve", "2026-06-30T12:00:00+00:00")
+
+    corrections = [correction(), correction(start=0.7), correction(label="sag_with_transient", source="b.cfg")]
+    merged = [(one.found.event.start, one.label) for one in merge_corrections(corrections)]
+    assert merged == [(0.2, "sag_with_transient"), (0.7, "sag_with_harmonics")]
+    withdrawn = merge_corrections([*corrections, correction(label="", start=0.7)])
+    assert [one.found.event.start for one in withdrawn] == [0.2]

@@ -24,7 +24,7 @@ def legends(figure):
     return [text for axis in figure.axes if axis.get_legend() for text in axis.get_legend().get_texts()]
 
 
-def colours(axis):
+def colors(axis):
     return {to_hex(line.get_color()) for line in axis.lines if len(line.get_xdata()) > 2}
 
 
@@ -96,7 +96,7 @@ def test_an_event_shows_its_own_busbar():
     alone = [plot_event(of, verdict_on, found) for found in verdict_on.events]
     assert [len(figure.axes) for figure in alone] == [3, 3]
     assert [text.get_text() for text in legends(alone[1])][:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
-    assert len(colours(alone[1].axes[0])) == 3
+    assert len(colors(alone[1].axes[0])) == 3
 
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing")  # where no font has Chinese letters, their boxes are as wide

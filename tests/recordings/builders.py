@@ -54,7 +54,7 @@ def binary_dat(table, code="h", n_status=0):
     words = b"\0\0" * -(-n_status // 16)
     number = float if code == "f" else int
     return b"".join(
-        struct.pack("<II", *row[:2]) + struct.pack(f"<{len(row) - 2}{code}", *map(number, row[2:])) + words
+        struct.pack("<II", *map(int, row[:2])) + struct.pack(f"<{len(row) - 2}{code}", *map(number, row[2:])) + words
         for row in table.tolist()
     )
 

@@ -41,5 +41,4 @@ def knn_predictions(data, y, splits, k, metric, scaling="none"):
 
 
 def kernel_nb_predictions(data, y, splits, bandwidth, scaling="none"):
-    """Predictions by kernel naive Bayes."""
     return predictions(kernel_nb_labels, data, y, splits, bandwidth, scaling=scaling)

@@ -143,7 +143,6 @@ def run_lanes(jobs, lanes, folder):
 
 
 def print_table(tally, seconds):
-    """Print the counts and the faults."""
     kinds = sorted(name for name in tally.counts if ": " in name)
     rows = [(name, tally.counts[name]) for name in kinds]
     others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")

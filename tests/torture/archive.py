@@ -63,15 +63,10 @@ class Workers:
         return was_alive
 
 
-def expected_rows(incoming):
-    """What an undisturbed analysis of each file finds."""
-    return Counter(
-        (path.name, row["type"], row["offset_s"], row["magnitude"], row["duration_s"])
-        for path in sorted(incoming.glob("*.cfg"))
-        for analysis in identify_file(path)
-        for row in analysis.rows()
-        if row["type"] != "none"
-    )
+def counted(rows):
+    """How often each event is among some rows."""
+    columns = ("type", "offset_s", "magnitude", "duration_s")
+    return Counter((Path(row["path"]).name, *(row[name] for name in columns)) for row in rows if row["type"] != "none")
 
 
 def add_recording(incoming, number):
@@ -111,7 +106,8 @@ def run(folder, kills, seed):
 
 def find_faults(workers, folder):
     """What was lost or doubled."""
-    expected = expected_rows(workers.incoming)
+    analyses = [analysis for path in sorted(workers.incoming.glob("*.cfg")) for analysis in identify_file(path)]
+    expected = counted([row for analysis in analyses for row in analysis.rows()])
     lines = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     with Archive(workers.home, read_only=True) as archive:
         rows = list(archive.events.all())
@@ -119,9 +115,7 @@ def find_faults(workers, folder):
         wrong += [f"claims are left: {archive.files.begun()}"] * bool(archive.files.begun())
         counts = archive.counts()
     for what, found in (("archive", rows), ("lines", lines)):
-        listed = Counter(
-            (Path(row["path"]).name, row["type"], row["offset_s"], row["magnitude"], row["duration_s"]) for row in found
-        )
+        listed = counted(found)
         wrong += [f"{what}: lost {expected - listed}"] * bool(expected - listed)
         wrong += [f"{what}: doubled {listed - expected}"] * bool(listed - expected)
     wrong += ["keys differ"] * ({row["key"] for row in rows} != {line["key"] for line in lines})

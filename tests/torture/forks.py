@@ -75,13 +75,11 @@ class Command:
             time.sleep(seconds)
 
     def text(self):
-        """Its output."""
         while self.pipe >= 0 and select.select([self.pipe], [], [], 0.0)[0]:
             self._read(0.0)
         return self.said.decode(errors="replace")
 
     def signal(self, number, group=False):
-        """Send a signal to the process or its group."""
         with suppress(ProcessLookupError):
             (os.killpg if group else os.kill)(self.pid, number)
 

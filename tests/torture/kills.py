@@ -81,7 +81,6 @@ class Cluster:
         return self.process.poll() is None
 
     def workers(self):
-        """The worker processes."""
         try:
             children = psutil.Process(self.process.pid).children()
         except psutil.NoSuchProcess:
@@ -94,7 +93,6 @@ class Cluster:
         self._forget()
 
     def close(self):
-        """Stop all processes."""
         if self.is_alive():
             self.process.stdin.close()
             try:
@@ -149,7 +147,6 @@ class Killing:
                 self.cluster.close()
 
     def draw_kind(self):
-        """Draw the next kind of kill."""
         return self.rng.choices([*self.kinds], [*self.kinds.values()])[0]
 
     def compare(self, folder, outcome):
@@ -185,7 +182,6 @@ class Killing:
         return self.check_end(command, kind, allowed | {0} | set(codes or ()), done)
 
     def check_end(self, command, kind, allowed, done):
-        """Check how a command ended."""
         text = command.text()
         if self.mode.endswith("command line") and "INT" in kind and command.code == -signal.SIGINT:
             allowed, text = {command.code}, ""  # Python itself, before the command was loaded
@@ -262,7 +258,6 @@ class StudyKilling(Killing):
             self.compare(folder, study_outcome(folder))
 
     def arguments(self, folder):
-        """The arguments of the command."""
         jobs = 2 if self.mode in ("two workers", "command line") else 1
         given = ("study", self.plan, "--out", folder, "--jobs", jobs)
         if self.mode != "Dask":
@@ -346,7 +341,6 @@ def undisturbed_watch(recordings, folder):
 
 
 def kill(mode, folder, seed, prepared, kills, tally):
-    """Kill commands in a mode."""
     if mode.startswith("watch"):
         killing = WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
     else:

@@ -21,7 +21,6 @@ class Tally:
     wrong: list = field(default_factory=list)
 
     def add(self, what, number=1):
-        """Count an event."""
         self.counts[what] += number
 
     def check(self, kind, fine, detail):
@@ -41,12 +40,10 @@ class Tally:
 
 
 def digest(path):
-    """Digest of a file."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
 
 
 def names(folder):
-    """All files below a folder."""
     folder = Path(folder)
     return {
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"

@@ -10,7 +10,7 @@ VIEWER = ("draw.js", "waves_pictures.js", "waves_panels.js", "waves_input.js", "
 SCRIPTS = (*VIEWER, "table.js", "instruments.js")
 """All scripts, in loading order."""
 
-STYLES = ("colours.css", "base.css", "waves.css", "instruments.css", "tolerance.css")
+STYLES = ("colors.css", "base.css", "waves.css", "instruments.css", "tolerance.css")
 """All style sheets, in loading order."""
 
 

@@ -34,7 +34,7 @@ window.pq = window.pq || {};
     return plain.replaceAll("-", "−");
   };
   pq.fixed = (x, digits = 1) => (Number.isFinite(x) ? x.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−") : "–");
-  pq.percent = (share, digits = 1) => (Number.isFinite(share) ? `${pq.fixed(100 * share, digits)} %` : "–");
+  pq.percent = (fraction, digits = 1) => (Number.isFinite(fraction) ? `${pq.fixed(100 * fraction, digits)} %` : "–");
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
   pq.si = (x, unit, digits = 4) => {
     if (!Number.isFinite(x)) return "–";
@@ -75,7 +75,7 @@ window.pq = window.pq || {};
   pq.floats = (text) => (text === null || text === undefined ? null : new Float32Array(bytes(text)));
 
   // Colours refer to the style sheet, so they follow the theme.
-  pq.phaseColour = (phase, index = 0) => {
+  pq.phaseColor = (phase, index = 0) => {
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
   };

@@ -27,7 +27,7 @@ window.pq = window.pq || {};
   };
   const diagram = (channels) => {
     const drawing = pq.svg("svg", { class: "phasors", viewBox: "-138 -128 276 256", role: "img" });
-    drawing.append(pq.svg("path", { class: "grid", d: [1, 0.75, 0.5, 0.25].map((share) => circle(share * RADIUS)).join("") }));
+    drawing.append(pq.svg("path", { class: "grid", d: [1, 0.75, 0.5, 0.25].map((fraction) => circle(fraction * RADIUS)).join("") }));
     for (let angle = 0; angle < 360; angle += 30) {
       const [x, y] = at(RADIUS, angle);
       drawing.append(pq.svg("line", { class: "grid", x1: x * 0.04, y1: y * 0.04, x2: x, y2: y }));
@@ -63,9 +63,9 @@ window.pq = window.pq || {};
     lx = Math.max(-112, Math.min(112, lx));
     ly = Math.max(-116, Math.min(116, ly));
     taken.push([lx, ly]);
-    const colour = pq.phaseColour(one.phase, one.index);
+    const color = pq.phaseColor(one.phase, one.index);
     const words = `${one.name}: ${pq.si(one.size, one.unit)} at ${degrees(one.angle)}`;
-    return pq.svg("g", { class: `phasor ${one.kind}`, "data-channel": one.name, "data-angle": one.angle, "data-size": one.size, style: { color: colour },
+    return pq.svg("g", { class: `phasor ${one.kind}`, "data-channel": one.name, "data-angle": one.angle, "data-size": one.size, style: { color },
       on: { pointermove: (event) => pq.tip(event, words), pointerleave: pq.hideTip } },
     pq.svg("line", { class: "reach", x1: 0, y1: 0, x2: x, y2: y }),
     pq.svg("line", { class: "shaft", x1: 0, y1: 0, x2: bx, y2: by }),
@@ -74,23 +74,23 @@ window.pq = window.pq || {};
   };
 
   // Harmonics of several channels: grouped bars of orders 2 to 50, relative to the fundamental.
-  // series: [{name, colour, shares (from order 0), thd}]
+  // series: [{name, color, fractions (from order 0), thd}]
   pq.spectrum = (holder, series, { width = 760, height = 210, title = "Harmonic spectrum" } = {}) => {
     const [right, top, bottom] = [8, 12, 34];
-    const orders = maximum(series.map((one) => one.shares.length - 1));
-    const most = maximum(series.flatMap((one) => one.shares.slice(2))); // a direct component may be larger: its bar is cut
+    const orders = maximum(series.map((one) => one.fractions.length - 1));
+    const most = maximum(series.flatMap((one) => one.fractions.slice(2))); // a direct component may be larger: its bar is cut
     const [zero, step] = pq.ticks(0, Math.max(most * 1.02, 0.004), 4);
     const ceiling = Math.max(step * Math.ceil((most * 1.02) / step), step);
-    const label = (share) => `${Number((100 * share).toPrecision(3))} %`;
-    const left = 14 + 6.4 * Math.max(...[zero, step, ceiling - step, ceiling].map((share) => label(share).length));
+    const label = (fraction) => `${Number((100 * fraction).toPrecision(3))} %`;
+    const left = 14 + 6.4 * Math.max(...[zero, step, ceiling - step, ceiling].map((fraction) => label(fraction).length));
     const slot = (width - left - right) / (orders || 1);
     const place = (order) => left + (order < 1 ? 0 : order - 1) * slot; // order 0 comes first, order 1 is omitted
-    const y = (share) => height - bottom - (Math.min(share, ceiling) / ceiling) * (height - top - bottom);
+    const y = (fraction) => height - bottom - (Math.min(fraction, ceiling) / ceiling) * (height - top - bottom);
     const drawing = pq.svg("svg", { class: "spectrum", viewBox: `0 0 ${width} ${height}`, role: "img", "data-ceiling": ceiling,
       "aria-label": `${title}: ${series.map((one) => `${one.name}, THD ${pq.percent(one.thd)}`).join("; ") || "nothing"}` });
-    for (let share = 0; share <= ceiling * 1.0001; share += step) {
-      drawing.append(pq.svg("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
-        pq.svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, label(share)));
+    for (let fraction = 0; fraction <= ceiling * 1.0001; fraction += step) {
+      drawing.append(pq.svg("line", { class: "grid", x1: left, x2: width - right, y1: y(fraction), y2: y(fraction) }),
+        pq.svg("text", { x: left - 5, y: y(fraction) + 4, "text-anchor": "end" }, label(fraction)));
     }
     const every = slot < 12 ? 5 : 1;
     for (let order = 0; order <= orders; order += 1) {
@@ -100,12 +100,12 @@ window.pq = window.pq || {};
       }
       const bar = (0.8 * slot) / Math.max(series.length, 1);
       series.forEach((one, i) => {
-        const share = one.shares[order];
-        if (!Number.isFinite(share)) return;
-        drawing.append(pq.svg("rect", { class: "bar", x: place(order) + 0.1 * slot + i * bar, y: y(share), width: Math.max(bar - 0.3, 0.5), height: Math.max(height - bottom - y(share), 0),
-          "data-order": order, "data-share": share, "data-series": one.name, style: { fill: one.colour }, "fill-opacity": one.faint ? 0.45 : null }));
+        const fraction = one.fractions[order];
+        if (!Number.isFinite(fraction)) return;
+        drawing.append(pq.svg("rect", { class: "bar", x: place(order) + 0.1 * slot + i * bar, y: y(fraction), width: Math.max(bar - 0.3, 0.5), height: Math.max(height - bottom - y(fraction), 0),
+          "data-order": order, "data-fraction": fraction, "data-series": one.name, style: { fill: one.color }, "fill-opacity": one.faint ? 0.45 : null }));
       });
-      const words = `${order ? `order ${order}` : "DC"}${orderFrequency(series, order)}\n${series.map((one) => `${one.name}: ${pq.percent(one.shares[order], 2)}`).join("\n")}`;
+      const words = `${order ? `order ${order}` : "DC"}${orderFrequency(series, order)}\n${series.map((one) => `${one.name}: ${pq.percent(one.fractions[order], 2)}`).join("\n")}`;
       drawing.append(pq.svg("rect", { class: "catch", x: place(order), y: top, width: slot, height: height - top - bottom,
         on: { pointermove: (event) => pq.tip(event, words), pointerleave: pq.hideTip } }));
     }

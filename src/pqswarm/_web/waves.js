@@ -171,7 +171,7 @@ window.pq = window.pq || {};
         for (const channel of panel.channels) {
           const kind = panel.kind === "urms" ? "urms" : "value";
           const cells = ["A", "B", "delta"].map((cursor) => pq.el("td", { "data-read": kind, "data-channel": channel.name, "data-cursor": cursor }));
-          const swatch = pq.el("span", { class: "swatch", style: { background: channel.colour } });
+          const swatch = pq.el("span", { class: "swatch", style: { background: channel.color } });
           const unit = pq.el("span", { class: "soft" });
           const row = pq.el("tr", {}, pq.el("th", { scope: "row" }, swatch, kind === "urms" ? `Urms ${channel.name}` : channel.name, " ", unit), cells);
           this.valueRows.push({ panel, channel, cells, row, unit });
@@ -182,11 +182,11 @@ window.pq = window.pq || {};
 
     // Conversion between pixels and time.
     left0() { return this.stage.getBoundingClientRect().left + this.left; }
-    shareAt(x) { return (x - this.left0()) / this.width; }
-    timeAt(x) { return this.range[0] + this.shareAt(x) * (this.range[1] - this.range[0]); }
+    fractionAt(x) { return (x - this.left0()) / this.width; }
+    timeAt(x) { return this.range[0] + this.fractionAt(x) * (this.range[1] - this.range[0]); }
     pixelOf(t) { return this.left0() + this.inPlot(t); }
     inPlot(t) { return ((t - this.range[0]) / (this.range[1] - this.range[0])) * this.width; }
-    isInside(x) { return this.shareAt(x) >= 0 && this.shareAt(x) <= 1; }
+    isInside(x) { return this.fractionAt(x) >= 0 && this.fractionAt(x) <= 1; }
     snap(t) {
       const rate = this.recording.sampling_rate;
       return Math.min(Math.max(Math.round(t * rate), 0), Math.max(this.recording.n_samples - 1, 0)) / rate;
@@ -234,8 +234,8 @@ window.pq = window.pq || {};
     zoom(factor, t = (this.range[0] + this.range[1]) / 2) {
       const [from, to] = this.range;
       const span = Math.min(Math.max((to - from) * factor, this.minSpan), this.seconds);
-      const share = (Math.min(Math.max(t, from), to) - from) / (to - from);
-      this.show(Math.max(0, t - share * span), Math.max(0, t - share * span) + span);
+      const fraction = (Math.min(Math.max(t, from), to) - from) / (to - from);
+      this.show(Math.max(0, t - fraction * span), Math.max(0, t - fraction * span) + span);
     }
     setCursor(name, t, byHand = false) {
       if (!Number.isFinite(t)) return;

@@ -183,15 +183,15 @@ window.pq = window.pq || {};
       for (const one of shown) {
         const start = Math.max(0, this.inPlot(one.start));
         const wide = Math.max(Math.min(this.width, this.inPlot(one.end)) - start, 2);
-        const colour = pq.typeColor(one.type);
+        const color = pq.typeColor(one.type);
         const whole = one.end - one.start > 0.95 * this.seconds && this.events.length > 1; // steady: its lane says it
-        if (!whole) shades.push(pq.svg("rect", { class: "shade", x: (this.left + start).toFixed(1), y: 0, width: wide.toFixed(1), height: Math.max(0, height - 44), style: { fill: colour } }));
+        if (!whole) shades.push(pq.svg("rect", { class: "shade", x: (this.left + start).toFixed(1), y: 0, width: wide.toFixed(1), height: Math.max(0, height - 44), style: { fill: color } }));
         const title = one.title || one.type;
         const bar = Math.max(wide, 8), letters = Math.floor((bar - 8) / 6.6);
         const words = title.slice(0, Math.max(letters, 0) + 1).replace(/[\s,(]*\S*$/, "").replace(/[\s,]*\([^)]*$/, "");
         const text = title.length <= letters ? title : /\w$/.test(words) ? words : ""; // whole words of its label
         bars.push(pq.svg("g", { class: "event", "data-event": one.index, "data-type": one.type, role: "button", tabindex: "-1", "aria-label": title, on: { click: () => this.goTo(one), pointermove: (event) => pq.tip(event, title), pointerleave: pq.hideTip } },
-          pq.svg("rect", { x: (this.left + start).toFixed(1), y: one.lane * LANE + 1, width: bar.toFixed(1), height: LANE - 2, rx: 3, style: { fill: colour } }),
+          pq.svg("rect", { x: (this.left + start).toFixed(1), y: one.lane * LANE + 1, width: bar.toFixed(1), height: LANE - 2, rx: 3, style: { fill: color } }),
           text ? pq.svg("text", { x: (this.left + start + 5).toFixed(1), y: one.lane * LANE + LANE - 5 }, text) : ""));
       }
       this.background.replaceChildren(pq.svg("path", { class: "grid", d: this.lines ?? "" }), ...shades);
@@ -248,7 +248,7 @@ window.pq = window.pq || {};
       const panel = this.panels.find((one) => one.svg.contains(event.target)) ?? this.panels[0];
       const clock = pq.clock(this.recording.start, t);
       const lines = panel.channels.filter((channel) => !this.hidden.has(channel.name)).slice(0, 12).map((channel) => pq.el("div", {},
-        pq.el("span", { class: "swatch", style: { background: channel.colour } }), pq.el("span", { class: "name" }, channel.name),
+        pq.el("span", { class: "swatch", style: { background: channel.color } }), pq.el("span", { class: "name" }, channel.name),
         pq.el("span", { class: "value" }, channel.status ? panel.say(panel.stateAt(channel, t)) : `${panel.say(pq.panels.valueAt(panel.of(this.shown), channel.index, t))} ${panel.units}`)));
       this.hoverBox.replaceChildren(pq.el("strong", {}, moment(t)), clock ? pq.el("span", { class: "soft" }, ` ${clock}`) : "", ...lines);
       const wide = this.hoverBox.offsetWidth, high = this.hoverBox.offsetHeight;

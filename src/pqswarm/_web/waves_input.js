@@ -129,8 +129,8 @@ window.pq = window.pq || {};
       if (task.kind === "pinch" && this.down.size === 2) {
         const [one, other] = [...this.down.values()];
         const wide = (span * task.gap) / Math.max(20, Math.abs(one.x - other.x));
-        const share = viewer.shareAt((one.x + other.x) / 2);
-        viewer.show(task.middle - share * wide, task.middle + (1 - share) * wide);
+        const fraction = viewer.fractionAt((one.x + other.x) / 2);
+        viewer.show(task.middle - fraction * wide, task.middle + (1 - fraction) * wide);
       } else if (task.kind === "cursor") {
         if (task.together) {
           if (event.clientX === task.x) return;

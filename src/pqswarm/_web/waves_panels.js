@@ -82,12 +82,12 @@ window.pq = window.pq || {};
     for (const kind of ["voltage", "direct", "current", "other"]) {
       const found = groups(channels.filter((channel) => channel.kind === kind), kind === "other" || kind === "direct");
       found.forEach((members, number) => {
-        const colours = new Set();
+        const colors = new Set();
         members.forEach((channel, place) => {
-          channel.colour = pq.phaseColour(channel.phase, place);
-          for (let next = place; colours.has(channel.colour) && next < place + 6; next += 1) channel.colour = pq.phaseColour("", next + 1);
-          channel.dash = channel.colour.replace("--phase", "--dash");
-          colours.add(channel.colour);
+          channel.color = pq.phaseColor(channel.phase, place);
+          for (let next = place; colors.has(channel.color) && next < place + 6; next += 1) channel.color = pq.phaseColor("", next + 1);
+          channel.dash = channel.color.replace("--phase", "--dash");
+          colors.add(channel.color);
         });
         const own = commonName(members);
         const many = found.length > 1 ? `${own && new Set(found.map(commonName)).size === found.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
@@ -187,12 +187,12 @@ window.pq = window.pq || {};
         const mode = !line.high ? "line" : cycles > SWING ? "band" : "swing";
         const d = trace(track, line, range, width, y, mode);
         const path = pq.svg("path", { class: mode, "data-channel": channel.name, d });
-        path.style.setProperty("--own", channel.colour);
+        path.style.setProperty("--own", channel.color);
         path.style.setProperty("--dash", channel.dash);
         lines.push(path);
         if (mode === "line" && track.step / (range[1] - range[0]) * width > 5) {
           const dots = pq.svg("path", { class: "dots", d: trace(track, line, range, width, y, "dots") });
-          dots.style.setProperty("--own", channel.colour);
+          dots.style.setProperty("--own", channel.color);
           lines.push(dots);
         }
       }
@@ -308,7 +308,7 @@ window.pq = window.pq || {};
   // Status signals, one row each; constant ones can be shown on demand.
   class StatusPanel extends Panel {
     constructor(status) {
-      const all = status.map((one, index) => ({ ...one, index, unit: "", phase: "", colour: "var(--soft)", status: true }));
+      const all = status.map((one, index) => ({ ...one, index, unit: "", phase: "", color: "var(--soft)", status: true }));
       const moving = all.filter((one) => one.changes.some(([, value]) => value !== one.changes[0][1]));
       const few = moving.slice(0, MAX_ROWS);
       super("status", TITLES.status, few, !few.length);

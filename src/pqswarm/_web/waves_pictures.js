@@ -4,8 +4,8 @@
   const pq = window.pq;
 
   // A swatch with the line style of a phase.
-  pq.dashed = ({ colour, dash }) => pq.svg("svg", { class: "swatch-line", width: 22, height: 8, "aria-hidden": "true" },
-    pq.svg("path", { d: "M1 4h20", style: { stroke: colour, strokeDasharray: dash } }));
+  pq.dashed = ({ color, dash }) => pq.svg("svg", { class: "swatch-line", width: 22, height: 8, "aria-hidden": "true" },
+    pq.svg("path", { d: "M1 4h20", style: { stroke: color, strokeDasharray: dash } }));
   // Colours of the phases by convention; the choice is kept, and all pages of this browser follow it.
   const PHASES = "pqswarm-phases";
   const CONVENTIONS = { "": "Phases: safe for colour blindness", iec: "IEC 60445: brown, black, grey", us: "US 208 V: black, red, blue", "us-high": "US 480 V: brown, orange, yellow", ryb: "Red, yellow, blue", ygr: "Yellow, green, red" };

@@ -473,7 +473,7 @@ class AnalysisQueue:
     def _publish_progress(self, file: RecordingFile, progress: float) -> None:
         if self.current is file:
             self.progress = progress
-            message = {"about": "recordings", "id": file.id, "state": "working", "share": round(progress, 3)}
+            message = {"about": "recordings", "id": file.id, "state": "working", "fraction": round(progress, 3)}
             self.workbench.publish(message, file.visitor or None)
 
 

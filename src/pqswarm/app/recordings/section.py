@@ -136,12 +136,12 @@ class RecordingsSection:
         found = found or self.analysis(place)
         busy = self.queue.current
         if busy is not None and busy.id == place.file.id and (found is None or found["again"]):
-            return {"state": "working", "share": round(self.queue.progress, 3), "reason": ""}
+            return {"state": "working", "fraction": round(self.queue.progress, 3), "reason": ""}
         if found is not None:
-            return {"state": found["state"], "share": 1.0, "reason": found["reason"]}
+            return {"state": found["state"], "fraction": 1.0, "reason": found["reason"]}
         reason = self.queue.failed.get((place.file.id, place.file.stamp), "")
         state = "failed" if reason else "waiting"
-        return {"state": state, "share": float(bool(reason)), "reason": reason or place.file.problem}
+        return {"state": state, "fraction": float(bool(reason)), "reason": reason or place.file.problem}
 
     def entry(self, place: RecordingInFile) -> dict[str, Any]:
         """Return a recording as it is listed."""
@@ -158,7 +158,7 @@ class RecordingsSection:
         own = Path(found["name"]).name
         place = found["source"].removeprefix(own) if found["source"].startswith(own) else ""
         name = self.name_of(found["name"], found["upload"]).removeprefix("uploads/") + place
-        return {key: found[key] for key in names} | {"name": name, "share": 1.0}
+        return {key: found[key] for key in names} | {"name": name, "fraction": 1.0}
 
     def name_of(self, path: str, is_upload: bool) -> str:
         """Return the name of a file as pages show it: no folders but those in the folder of recordings."""

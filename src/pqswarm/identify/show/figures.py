@@ -23,7 +23,7 @@ from pqswarm.measure import Event
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
 
-_COLOURS = ("#d1570a", "#0b6fd6", "#0f5132")
+_COLORS = ("#d1570a", "#0b6fd6", "#0f5132")
 _DASHES: tuple[Any, Any, Any] = ("solid", "solid", (0, (6, 1.5)))
 """Colours and line styles of the phases A, B and C: A and C differ without colours, too."""
 
@@ -51,7 +51,7 @@ class _Line:
     """A channel in a panel: name, colour, line style, and samples as drawn."""
 
     name: str
-    colour: str
+    color: str
     dashes: Any
     time: FloatArray
     values: FloatArray
@@ -135,7 +135,7 @@ def draw_panels(
 def phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
     """Return colour and line style of a phase, or of a channel by its place."""
     number = _PHASES.get(phase, place) % 3
-    return _COLOURS[number], _DASHES[number]
+    return _COLORS[number], _DASHES[number]
 
 
 def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
@@ -234,7 +234,7 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
         axis.plot(
             scale * line.time,
             line.values / factor,
-            color=line.colour,
+            color=line.color,
             ls=line.dashes,
             lw=0.8,
             label=shorten_to_font_width(line.name, 18, keep=5),
@@ -266,7 +266,7 @@ def _draw_urms(
     for result, line in shown:
         values = urms[result.number][inside][::step]
         axis.plot(
-            time, values, color=line.colour, ls=line.dashes, lw=1.1, marker="." if time.size < 60 else None, ms=3.5
+            time, values, color=line.color, ls=line.dashes, lw=1.1, marker="." if time.size < 60 else None, ms=3.5
         )
         known = values[np.isfinite(values)]
         lowest, highest = min([lowest, *known.tolist()]), max([highest, *known.tolist()])

@@ -108,10 +108,10 @@ class _SheetPage:
         self.y += step
         self.text(_MARGIN, self.y, text, fontsize=size, **style)
 
-    def rule(self, y: float, x0: float = _MARGIN, x1: float = _RIGHT, colour: str = FAINT) -> None:
+    def rule(self, y: float, x0: float = _MARGIN, x1: float = _RIGHT, color: str = FAINT) -> None:
         """Draw a horizontal line."""
         places = [x0 / _WIDTH, x1 / _WIDTH], [1 - y / _HEIGHT] * 2
-        self.figure.add_artist(Line2D(*places, color=colour, lw=0.6))
+        self.figure.add_artist(Line2D(*places, color=color, lw=0.6))
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         """Add axes by their upper left corner."""
@@ -295,15 +295,15 @@ def _draw_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> None:
     for place, (one, _, relative) in enumerate(known):
         turn = np.radians(0.0 if relative is None else relative)
         x, y = sizes[one.name] * np.cos(turn), sizes[one.name] * np.sin(turn)
-        colour, _ = phase_style(one.phase, place)
+        color, _ = phase_style(one.phase, place)
         style = "solid" if one.unit == "V" else (0, (2, 1))
-        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.4 if one.unit == "V" else 0.9, "ls": style}
+        arrow = {"arrowstyle": "-|>", "color": color, "lw": 1.4 if one.unit == "V" else 0.9, "ls": style}
         axis.annotate("", (x, y), (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 8})
         if np.hypot(x, y) < 0.12 * outer:
             continue  # its label would cover others
         name = ("U" if one.unit == "V" else "I") + (one.phase or str(place + 1))
         reach = 1 + 0.16 * outer / max(float(np.hypot(x, y)), 0.25 * outer)
-        axis.text(x * reach, y * reach, name, fontsize=7, color=colour, ha="center", va="center").set_parse_math(False)
+        axis.text(x * reach, y * reach, name, fontsize=7, color=color, ha="center", va="center").set_parse_math(False)
     axis.set_xlim(-1.22 * outer, 1.22 * outer)
     axis.set_ylim(-1.22 * outer, 1.22 * outer)
     axis.set_aspect("equal")

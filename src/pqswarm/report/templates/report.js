@@ -53,7 +53,7 @@
   for (const mark of marks) {
     if (mark.classList.contains("label")) mark.addEventListener("click", () => toggle(mark.dataset.series));
   }
-  const colour = (mark) => {
+  const color = (mark) => {
     for (const shape of all("use, path, text", mark).filter((one) => !one.closest("defs"))) {
       const { fill, stroke } = getComputedStyle(shape);
       for (const paint of [fill, stroke]) if (paint && paint !== "none") return paint;
@@ -62,7 +62,7 @@
   };
   const seriesButton = (name, mark) => {
     const button = pq.el("button", { class: "series", "aria-pressed": "true", title: "Show or hide in all figures", on: { click: () => toggle(name) } },
-      pq.el("span", { class: "swatch", style: { background: colour(mark) } }), name);
+      pq.el("span", { class: "swatch", style: { background: color(mark) } }), name);
     buttons.push([name, button]);
     return button;
   };

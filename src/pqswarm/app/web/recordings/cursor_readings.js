@@ -97,7 +97,7 @@
       card.values.replaceChildren(...moment.channels.map((one, i) => {
         const cell = (read, text, value) => pq.el("td", { class: "number", "data-read": read, "data-channel": one.name, "data-cursor": name, "data-value": value ?? null }, text);
         const { fundamental, spectrum } = one;
-        return pq.el("tr", {}, pq.el("th", { scope: "row" }, pq.el("span", { class: "swatch", style: { background: pq.phaseColour(one.phase, i) } }), one.name),
+        return pq.el("tr", {}, pq.el("th", { scope: "row" }, pq.el("span", { class: "swatch", style: { background: pq.phaseColor(one.phase, i) } }), one.name),
           cell("rms", pq.si(one.rms ?? NaN, one.unit), one.rms), cell("fundamental", pq.si(fundamental?.rms ?? NaN, one.unit), fundamental?.rms),
           cell("angle", pq.degrees(fundamental?.relative ?? NaN), fundamental?.relative), cell("thd", pq.percent(spectrum?.thd ?? NaN), spectrum?.thd));
       }));
@@ -139,7 +139,7 @@
       const made = (moment, i, name, faint = false) => {
         const one = moment?.channels?.[i];
         if (!one?.spectrum) return null;
-        return { name, colour: pq.phaseColour(one.phase, i), shares: one.spectrum.orders, thd: one.spectrum.thd, frequency: moment.frequency, faint };
+        return { name, color: pq.phaseColor(one.phase, i), fractions: one.spectrum.orders, thd: one.spectrum.thd, frequency: moment.frequency, faint };
       };
       if (kind === "channel") return NAMES.map((name, i) => made(this.moments[i], Number(which), name, i === 1)).filter(Boolean);
       const moment = this.moments[NAMES.indexOf(which)];
@@ -154,7 +154,7 @@
       const series = this.series();
       this.plot.closest("figure").hidden = !series.length;
       pq.spectrum(this.plot, series, { width: Math.max(this.drawn, 280), height: 200 });
-      this.legend.replaceChildren(...series.map((one) => pq.el("span", { "data-thd": one.thd }, pq.el("span", { class: "swatch", style: { background: one.colour, opacity: one.faint ? 0.45 : 1 } }),
+      this.legend.replaceChildren(...series.map((one) => pq.el("span", { "data-thd": one.thd }, pq.el("span", { class: "swatch", style: { background: one.color, opacity: one.faint ? 0.45 : 1 } }),
         `${one.name} THD ${pq.percent(one.thd)}`)));
     }
   };

@@ -222,8 +222,8 @@
       const now = open.find((one) => one.state === "working");
       const left = Math.max(waiting, open.length);
       const all = Math.max(files, left);
-      this.bar.value = all ? (all - left + open.reduce((sum, one) => sum + (one.share || 0), 0)) / all : 0;
-      this.progressWords.textContent = `Analysing ${(all - left + 1).toLocaleString("en")} of ${all.toLocaleString("en")}${now ? `: ${now.name}, ${Math.round(100 * (now.share || 0))} %` : ""}`;
+      this.bar.value = all ? (all - left + open.reduce((sum, one) => sum + (one.fraction || 0), 0)) / all : 0;
+      this.progressWords.textContent = `Analysing ${(all - left + 1).toLocaleString("en")} of ${all.toLocaleString("en")}${now ? `: ${now.name}, ${Math.round(100 * (now.fraction || 0))} %` : ""}`;
     }
   };
 

@@ -156,7 +156,7 @@
         return;
       }
       const { state, events, reason, thresholds, no_event_reason: nothing } = this.analysis;
-      this.writeProgress(state, this.analysis.share, reason);
+      this.writeProgress(state, this.analysis.fraction, reason);
       this.writeReferences();
       this.writeUrms();
       if (state === "analyzed" && !this.analysis.incidents.length) this.sheet.remove();
@@ -184,11 +184,11 @@
       this.references.textContent = said.length ? `1 pu: ${said.slice(0, 6).join("; ")}${said.length > 6 ? `; and ${said.length - 6} more` : ""}` : "";
     }
 
-    writeProgress(state, share, reason) {
+    writeProgress(state, fraction, reason) {
       this.progress.hidden = state === "analyzed";
-      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analyzed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (share || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
+      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analyzed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (fraction || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
       this.progress.classList.toggle("error", state === "failed");
-      this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Analysis" })] : []), words);
+      this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: fraction || 0, "aria-label": "Analysis" })] : []), words);
     }
 
     message(message) {
@@ -197,7 +197,7 @@
         return;
       }
       if (!this.header || message.id.split("-")[0] !== this.id.split("-")[0]) return;
-      if (message.state === "working") this.writeProgress("working", message.share, "");
+      if (message.state === "working") this.writeProgress("working", message.fraction, "");
       if (message.state === "analyzed" || message.state === "failed") {
         this.writeProgress(message.state, 1, message.reason ?? "");
         this.loadAnalysis();

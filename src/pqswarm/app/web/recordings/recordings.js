@@ -31,7 +31,7 @@
     agreementWord: (row) => String(row.agreement || "").split(":")[0],
     swatch: (type) => pq.el("span", { class: "swatch", style: { background: pq.typeColor(type) } }),
     count: (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`,
-    stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
+    stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.fraction || 0))} %`, failed: one.reason || "failed",
       analyzed: one.n_events ? pq.recordings.count(one.n_events, "event") : "no events" })[one.state] ?? one.state,
 
     // Filters of the address: lists of stations, types, classes and causes, and words. `to` is exclusive, as in requests.
@@ -87,7 +87,7 @@
     take(message) {
       const own = store.recordings.findIndex((one) => file(one.id) === file(message.id ?? ""));
       if (message.state === "working") {
-        if (own >= 0) Object.assign(store.recordings[own], { state: "working", share: message.share });
+        if (own >= 0) Object.assign(store.recordings[own], { state: "working", fraction: message.fraction });
         page?.progressed?.(store.recordings[own]);
         return false;
       }

@@ -105,7 +105,7 @@
       };
       return {
         item,
-        progress: (share) => { bar.value = share; words.textContent = `${Math.round(100 * share)} %`; },
+        progress: (fraction) => { bar.value = fraction; words.textContent = `${Math.round(100 * fraction)} %`; },
         finish: (text) => finish(text, "sent"),
         refuse: (text) => { finish(text, "failed"); words.setAttribute("role", "alert"); },
       };

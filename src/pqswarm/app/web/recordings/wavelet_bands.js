@@ -7,7 +7,7 @@
 
   // One strip per band, each with its own scale, over a common time axis: left, width in pixels; from, to [s].
   // bands: [{name, range, from, step, low, high}] with low and high in base64, high is null where low holds samples.
-  const drawStrips = (holder, bands, { left, width, from, to, unit, colour }) => {
+  const drawStrips = (holder, bands, { left, width, from, to, unit, color }) => {
     const place = (t) => (left + (width * (t - from)) / (to - from)).toFixed(1);
     const whole = left + width + 10;
     const strips = bands.map((one, i) => {
@@ -23,7 +23,7 @@
       }
       return pq.svg("svg", { class: "band", width: whole, height: STRIP, viewBox: `0 0 ${whole} ${STRIP}`, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, peak ${pq.si(peak, unit)}` },
         pq.svg("path", { class: "grid", d: `M${left} ${STRIP / 2}H${left + width}` }),
-        pq.svg("path", { class: "wave", d: path, style: { stroke: colour(i) } }),
+        pq.svg("path", { class: "wave", d: path, style: { stroke: color(i) } }),
         pq.svg("text", { class: "name", x: left - 6, y: STRIP / 2 - 3, "text-anchor": "end" }, one.name),
         pq.svg("text", { class: "soft", x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end" }, `±${pq.number(peak, 2)}`),
         pq.svg("text", { class: "soft", x: left + 5, y: 11 }, one.range));
@@ -91,7 +91,7 @@
       const { left, width } = this.page.waves;
       const hertz = ([low, high]) => (high < 1000 ? `${pq.number(low, 3)}–${pq.number(high, 3)} Hz` : `${pq.number(low / 1000, 3)}–${pq.number(high / 1000, 3)} kHz`);
       const { phase } = this.page.header.channels[found.channel] ?? {};
-      drawStrips(this.plot, found.bands.map((one) => ({ ...one, range: hertz(one.edges_hz) })), { left, width, from, to, unit: found.unit, colour: (i) => pq.phaseColour(phase, i) });
+      drawStrips(this.plot, found.bands.map((one) => ({ ...one, range: hertz(one.edges_hz) })), { left, width, from, to, unit: found.unit, color: (i) => pq.phaseColor(phase, i) });
     }
   };
 })();

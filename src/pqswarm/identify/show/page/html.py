@@ -432,7 +432,7 @@ def page_html(
         _read_page_html_template("pqswarm.identify.show.page", "page.js"),
     ]
     styles = [
-        read_styles("colours.css"),
+        read_styles("colors.css"),
         _read_page_html_template("pqswarm.report", "report.css"),
         read_styles("tolerance.css"),
         read_styles("waves.css") if figures else "",
