@@ -39,11 +39,11 @@ def test_version(pqswarm):
     assert (run.returncode, run.stdout) == (0, f"pqswarm {__version__}\n")
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+@pytest.mark.parametrize("command", ["pqswarm", *(name for name, *_ in commands())])
 def test_help_has_an_example(command):
-    result = CliRunner().invoke(app, [*command, "--help"])
+    result = CliRunner().invoke(app, [*command.split()[1:], "--help"])
     assert result.exit_code == 0
-    assert re.search(r"(Try|Example): pqswarm \w+", result.output)
+    assert re.search(r"\w: pqswarm \w+", result.output)
     assert "[dB]" not in result.output
 
 

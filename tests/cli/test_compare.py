@@ -1,7 +1,6 @@
 """``pqswarm compare``, as a person uses it."""
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -243,7 +242,6 @@ def test_mistakes_get_one_line_and_no_traceback(content, arguments, message, pqs
         assert (tmp_path / "results.csv").read_text() == content
 
 
-def test_help():
-    assert re.search(r"Example: pqswarm compare \w+", invoke("--help"))
+def test_completion():
     assert complete_format("j") == ["json"]
     assert tuple(complete_format("")) == FORMATS

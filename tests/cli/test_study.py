@@ -172,13 +172,6 @@ def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):
     assert told[-1].startswith("done in ")
 
 
-@pytest.mark.parametrize("command", [("study",), ("plan",), ("plan", "show"), ("plan", "check")])
-def test_help(command):
-    result = CliRunner().invoke(app, [*command, "--help"])
-    assert result.exit_code == 0
-    assert command == ("plan",) or "Example: pqswarm" in result.output
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -189,10 +182,7 @@ def test_help(command):
         (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cuda'?"),
         (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
-        (
-            ["study", "smoke", "--device", "cuda"],
-            "device 'cuda' needs",
-        ),
+        (["study", "smoke", "--device", "cuda"], "device 'cuda' needs"),
         (["study", "smoke", "--jobs", "0"], "jobs must be an integer of at least 1"),
         (["study", "smoke", "--out", "bad.toml"], "bad.toml is not a folder: give --out"),
         (["study", "smoke", "--out", "bad.toml/study"], "cannot use bad.toml/study for a study: "),

@@ -47,8 +47,5 @@ def test_files_are_written_all_the_same(number, code, told, unprintable, tmp_pat
 def test_a_full_disk_is_told_in_a_sentence(unprintable, pqswarm):
     dropped = unprintable(errno.ENOSPC)
     done = pqswarm("plan", "show", "smoke")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "pqswarm: cannot write the output: No space left on device.\n",
-    )
+    assert (done.returncode, done.stderr) == (2, "pqswarm: cannot write the output: No space left on device.\n")
     assert dropped

@@ -14,17 +14,7 @@ import pytest
 
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.events import (
-    NOISE_LEVELS,
-    PRESETS,
-    SOURCES,
-    Fixed,
-    OneOf,
-    Uniform,
-    add_noise,
-    generate,
-    noise_stream,
-)
+from pqswarm.events import NOISE_LEVELS, PRESETS, SOURCES, Fixed, OneOf, Uniform, add_noise, generate, noise_stream
 from pqswarm.features import extract, feature_names
 
 

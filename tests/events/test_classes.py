@@ -12,16 +12,7 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.events import (
-    EVENT_CLASSES,
-    PRESETS,
-    EventClass,
-    Parameter,
-    class_title,
-    class_type,
-    generate,
-    models,
-)
+from pqswarm.events import EVENT_CLASSES, PRESETS, EventClass, Parameter, class_title, class_type, generate, models
 from pqswarm.events.classes import visible_classes
 from pqswarm.events.training import record_event
 

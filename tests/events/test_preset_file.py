@@ -219,10 +219,7 @@ MISTAKES = [
     ('extends = "paper"\n[sag]\ndepth = { choice = [0.1, 2] }', "depth: must lie from 0 to 1"),
     ('extends = "paper"\n[sag]\ndepth = { choice = [] }', "choice: must hold at least 1"),
     ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1] }', "number: is missing"),
-    (
-        'extends = "paper"\n[sag]\ndepth = { steps = [0, 1], number = 1 }',
-        "number: must be at least 2",
-    ),
+    ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1], number = 1 }', "number: must be at least 2"),
     (
         'extends = "paper"\n[sag]\ndepth = { steps = [0, 1], numbr = 5 }',
         "numbr: there is no such key: did you mean number",
@@ -231,10 +228,7 @@ MISTAKES = [
     ('extends = "paper"\n[sag]\nduration = { uniform = [1, 2], unit = "cycle" }', "did you mean 'cycles'"),
     ('extends = "paper"\n[sag]\nduration = { uniform = [-1, 2], unit = "cycles" }', "duration of sag must be a number"),
     ('extends = "paper"\n[sag]\nduration = { steps = [40, 50], number = 2, unit = "cycles" }', "cannot hold a range"),
-    (
-        'extends = "paper"\n[sag]\ndepth = { inside = "duration" }',
-        "'inside' is only for times, and depth is not",
-    ),
+    ('extends = "paper"\n[sag]\ndepth = { inside = "duration" }', "'inside' is only for times, and depth is not"),
     ('extends = "paper"\n[sag]\nstart = { inside = 3 }', "inside: must be text, not 3"),
     ('extends = "paper"\n[sag]\nstart = { inside = "duration", margin = -1 }', "margin: must be at least 0"),
     ('extends = "paper"\n[sag]\nstart = { same = "onset" }', "start depends on onset, which is not drawn"),
@@ -260,19 +254,13 @@ MISTAKES = [
         'extends = "paper"\n[spectra]\nsix = {}\n[harmonics]\nspectrum = "six"',
         r"must be a list of names of \[spectra\]",
     ),
-    (
-        'extends = "paper"\n[spectra]\nsix = {}\n[harmonics]\nspectrum = ["six"]\nh5 = 0.1',
-        "has both spectrum and h5",
-    ),
+    ('extends = "paper"\n[spectra]\nsix = {}\n[harmonics]\nspectrum = ["six"]\nh5 = 0.1', "has both spectrum and h5"),
     ('extends = "paper"\n[common]\nh5 = 0.1\n[spectra]\nsix = {}', r"\[common\] h5: harmonics are also given by"),
     (
         'extends = "paper"\n[bench]\nfraction = 0.5',
         r"\[bench\]: fraction .* must be a number from 0 to 0.3571, as 5 of",
     ),
-    (
-        'extends = "paper"\n[bench]\nfractio = 0.1',
-        "bench: unknown key or event class .*: did you mean 'fraction'",
-    ),
+    ('extends = "paper"\n[bench]\nfractio = 0.1', "bench: unknown key or event class .*: did you mean 'fraction'"),
     ('extends = "paper"\n[bench.sag]\nfault = 0.1', r"\[bench.sag\]: unknown parameter of the bench 'fault'"),
     ('extends = "paper"\n[bench.swell]\nfault_ratio = 1', r"\[bench.swell\]: source_inductance is missing"),
     ('extends = "paper"\n[bench.sag]\nfault_ratio = 0', r"\[bench.sag\]: fault_ratio: must lie from 0.0001"),

@@ -1,4 +1,4 @@
-"""Extracting features: edge cases and mistakes."""
+"""Extracting features: edge cases and mistakes; bands as waveforms; descriptions of features."""
 
 from itertools import pairwise
 
@@ -13,9 +13,13 @@ from pqswarm.features import (
     FUNCTIONS,
     band_edges,
     band_names,
+    band_waveforms,
     decompose,
     decomposition_level,
+    describe_band,
+    describe_feature,
     extract,
+    feature_names,
     minimum_samples,
 )
 from pqswarm.features.wavelet import coefficient_times
@@ -164,3 +168,68 @@ def test_signals_side_by_side_do_not_see_each_other(count):
     together = extract(signals, 25_000)
     alone = np.concatenate([extract(signal, 25_000) for signal in signals])
     assert together.tobytes() == alone.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("n", "rate", "level"), [(5000, 12_800, 8), (4999, 12_800, 8), (3001, 6400, 7), (100, 6400, 3)]
+)
+def test_each_band_is_that_of_pywavelets(n, rate, level):
+    signal = 300 * np.random.default_rng(n).normal(size=n).cumsum()
+    bands = band_waveforms(signal, rate)
+    assert bands.names == band_names(level)
+    assert bands.edges_hz == band_edges(rate, level)
+    parts = pywt.wavedec(signal, "sym6", "symmetric", level)
+    for row, values in enumerate(bands.values):
+        alone = [part if i == level - row else np.zeros_like(part) for i, part in enumerate(parts)]
+        if row == level:
+            alone = [parts[0], *map(np.zeros_like, parts[1:])]
+        expected = pywt.waverec(alone, "sym6", "symmetric")[:n]
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9 * np.abs(signal).max())
+    np.testing.assert_allclose(bands.values.sum(axis=0), signal, rtol=0, atol=1e-9 * np.abs(signal).max())
+    np.testing.assert_allclose(bands.time, np.arange(n) / rate)
+
+
+@pytest.mark.parametrize(
+    ("signal", "words"),
+    [
+        (np.zeros(21), "22 to 200000 samples"),
+        (np.zeros(200_001), "22 to 200000 samples"),
+        (np.zeros((2, 100)), r"shape \(2, 100\)"),
+        (np.r_[np.zeros(50), np.nan], "no missing samples"),
+    ],
+)
+def test_signals_that_cannot_be_split(signal, words):
+    with pytest.raises(PqswarmError, match=words):
+        band_waveforms(signal, 6400)
+
+
+def test_every_feature_has_its_own_description():
+    words = [describe_feature(name, 25_000) for name in feature_names()]
+    assert len(set(words)) == 99
+    assert len({describe_feature(f"D1.{function}") for function in FUNCTIONS}) == 11
+
+
+@pytest.mark.parametrize("level", [1, 5, 8])
+def test_the_band_is_that_of_the_wavelet(level):
+    for name, edges in zip(band_names(level), band_edges(12_800, level), strict=True):
+        assert describe_band(*edges) in describe_feature(f"{name}.energy", 12_800)
+        assert f"of band {name}" in describe_feature(f"{name}.energy")
+
+
+def test_bands_as_text():
+    assert describe_band(0, 3.125) == "below 3.1 Hz"
+    assert describe_band(97.65625, 195.3125) == "98 to 195 Hz"
+    assert describe_band(500, 1000) == "500 Hz to 1 kHz"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("alcohol", "'alcohol' is not the name of a wavelet feature"),
+        ("D0.energy", "not the name"),
+        ("D3.energi", "did you mean 'energy'"),
+    ],
+)
+def test_other_names_are_refused(name, message):
+    with pytest.raises(PqswarmError, match=message):
+        describe_feature(name, 25_000)

@@ -23,10 +23,7 @@ def planned(*classifiers, head=HEAD):
     [
         ('kind = "k-nn"\nn_neighbors = 5', {"n_neighbors": 5, "metric": "manhattan"}),
         ('kind = "k-nn"\nparameters = { n_neighbors = 5 }', {"n_neighbors": 5, "metric": "manhattan"}),
-        (
-            'kind = "k-nn"\nmetric = "euclidean"\nparameters.n_neighbors = 5',
-            {"n_neighbors": 5, "metric": "euclidean"},
-        ),
+        ('kind = "k-nn"\nmetric = "euclidean"\nparameters.n_neighbors = 5', {"n_neighbors": 5, "metric": "euclidean"}),
         ('kind = "kernel-nb"\nbandwidth = 1', {"bandwidth": 1.0, "floor": 0.0, "underflow": False}),
         ('kind = "k-nn"', {}),
         ('kind = "gaussian-nb"', {}),
@@ -66,10 +63,7 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ('kind = "kernel-bn"', "classifiers[0]: unknown classifier 'kernel-bn': did you mean 'kernel-nb'? Known: k-nn"),
         ("kind = 3", "classifiers[0].kind: must be text, not 3"),
         ("n_neighbors = 3", "classifiers[0].kind: is missing"),
-        (
-            'kind = "k-nn"\nsigma = 1',
-            "classifiers[0]: unknown key 'sigma'. Known: name, id, kind, parameters, scaling",
-        ),
+        ('kind = "k-nn"\nsigma = 1', "classifiers[0]: unknown key 'sigma'. Known: name, id, kind, parameters, scaling"),
         ('kind = "k-nn"\nscalling = "once"', "classifiers[0]: unknown key 'scalling': did you mean 'scaling'?"),
         ('kind = "k-nn"\nn_neighbours = 3', "classifiers[0]: unknown key 'n_neighbours': did you mean 'n_neighbors'?"),
         ('kind = "k-nn"\nwidth = 0.1', "classifiers[0]: unknown key 'width'"),

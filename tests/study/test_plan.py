@@ -12,6 +12,7 @@ from pqswarm.events import PRESETS
 from pqswarm.study import PLANS, StudyPlan, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 from pqswarm.study.plan_file import restore_plan
+from tests.study.plan_tables import PAGE, PARTS, page
 
 SMOKE = plan_text("smoke")
 SEVEN = ["ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso", "sffs"]
@@ -102,11 +103,7 @@ def test_defaults_are_those_of_the_paper():
         ("runs = 3", 'control = "sffs"', "sffs runs once on a data set"),
         ("runs = 3", 'comparisons = [["ga", "bsop"]]', "unknown algorithm in comparisons 'bsop': did you mean 'bpso'?"),
         ("runs = 3", 'comparisons = [["ga", "GA"]]', "must be pairs of different algorithms, not 'ga' and 'GA'"),
-        (
-            "runs = 3",
-            'comparisons = [["ga", "sffs"]]',
-            "sffs runs once on a data set: comparisons are of algorithms",
-        ),
+        ("runs = 3", 'comparisons = [["ga", "sffs"]]', "sffs runs once on a data set: comparisons are of algorithms"),
         ("runs = 3", 'comparisons = [["ga"]]', "comparisons[0][1]: is missing"),
         ("runs = 3", "margin = 0", "margin: must be above 0, not 0"),
         ("runs = 3", 'runs = "3"', "runs: must be an integer, not '3'"),
@@ -145,23 +142,11 @@ def test_defaults_are_those_of_the_paper():
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSOParameters 'swarm'"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size of BPSOParameters must be an integer from 2"),
-        (
-            '"bpso"',
-            '"bpso"\nparameters.swarm_size = [3]',
-            "algorithms[2]: swarm_size of BPSOParameters must be an int",
-        ),
+        ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size of BPSOParameters must be an int"),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
         ('baseline = "2d-upso"', 'baseline = "2d"', "unknown baseline '2d'"),
-        (
-            'baseline = "2d-upso"',
-            'baseline = "sffs"',
-            "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
-        ),
-        (
-            "seeds = [1, 2]",
-            "seed = 0",
-            "held_out.seeds must not contain dataset.seed",
-        ),
+        ('baseline = "2d-upso"', 'baseline = "sffs"', "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso"),
+        ("seeds = [1, 2]", "seed = 0", "held_out.seeds must not contain dataset.seed"),
         ("seeds = [1, 2]", "seeds = [2, 2]", "held_out: seeds contains a seed twice"),
         ("seeds = [1, 2]", "seeds = [2]\nseed = 1", "held_out: seed and seeds are both given"),
         ("seeds = [1, 2]", "seeds = []", "held_out.seeds: must hold at least 1"),
@@ -293,11 +278,7 @@ def test_a_kept_plan_is_read_back():
         ("snr = [inf, 30]", "snr = [inf, 30, 20]", [("dataset.snr", [inf, 30.0, 20.0], [inf, 30.0])]),
         ("width = 0.004", "width = 0.005", [("classifiers[NB].parameters.bandwidth", 0.005, 0.004)]),
         ("seeds = [1, 2]", "seed = 3", [("held_out.seeds", [3], [1, 2])]),
-        (
-            '"bpso"',
-            '"bpso"\nparameters.swarm_size = 9',
-            [("algorithms[bpso].parameters.swarm_size", 9, "absent")],
-        ),
+        ('"bpso"', '"bpso"\nparameters.swarm_size = 9', [("algorithms[bpso].parameters.swarm_size", 9, "absent")]),
         (
             '[[algorithms]]\nalgorithm = "ga"\n',
             "",
@@ -386,3 +367,16 @@ def test_plans_stored_before_keys_were_renamed():
     assert (plan.baseline, plan.held_out.cross_dataset) == ("share", True)
     assert plan.dataset.make_preset().bench_fraction == 0
     assert plan.dataset.make_preset().models == PRESETS["paper-grid"].models
+
+
+def test_page_of_plan_keys_is_up_to_date():
+    """Else: python -m tests.study.plan_tables."""
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_examples_make_plans():
+    examples = {part.__name__: example for _, part, example in PARTS}
+    common = [examples[name] for name in ("FoldsPlan", "SubsetsPlan", "ClassifierPlan", "AlgorithmPlan")]
+    for data, held_out in (("DatasetPlan", "HeldOutPlan"), ("OwnDataPlan", "OwnHeldOutPlan")):
+        plan = read_plan("\n".join([examples["StudyPlan"], examples[data], examples[held_out], *common]))
+        assert (type(plan.dataset).__name__, type(plan.held_out).__name__) == (data, held_out)

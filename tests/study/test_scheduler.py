@@ -65,10 +65,7 @@ def test_workers_that_always_die_are_an_error(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (
-            MemoryError(),
-            r"a worker failed \(MemoryError\(\)\): is there enough memory\? Finished runs",
-        ),
+        (MemoryError(), r"a worker failed \(MemoryError\(\)\): is there enough memory\? Finished runs"),
         (ImportError("libx.so: failed to map segment"), r"a worker failed \(.*failed to map segment.*fewer jobs"),
         (OSError(12, "Cannot allocate memory"), r"a worker failed \(.*Cannot allocate memory"),
         (ModuleNotFoundError("No module named 'own'"), r"a worker lacks a package \(.*'own'.*install the same"),

@@ -11,13 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm.datasets import load_dataset
-from pqswarm.evaluation import CLASSIFIERS as EVENT_TYPES
+from pqswarm.evaluation import CLASSIFIERS as REGISTERED
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 from pqswarm.search import minimize
-from pqswarm.study import ClassifierPlan, best_run, read_plan, run_study
+from pqswarm.study import ClassifierPlan, best_run, read_plan, run, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.run import choose_hyperparameters
+from pqswarm.study.worker import StudyProblem
 from tests.study.studies import FEW, LEVELS, contents, events_of_few, find, plan_toml, records, tiny
 
 CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}
@@ -179,7 +180,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path):
     run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=1)
     events = load_dataset(tmp_path / "dataset.npz")
     folds = Folds.stratified(events.y, 5, 0)
-    grids = {kind: EVENT_TYPES[kind].search_grid(events.X(inf), events.y, folds) for kind in ("k-nn", "kernel-nb")}
+    grids = {kind: REGISTERED[kind].search_grid(events.X(inf), events.y, folds) for kind in ("k-nn", "kernel-nb")}
     for name, kind in (("k-NN", "k-nn"), ("NB", "kernel-nb"), ("NB given", "kernel-nb")):
         grid, kept = grids[kind], find(tmp_path, GridFinding, name).result
         assert kept.accuracies.tolist() == grid.accuracies.tolist()
@@ -196,7 +197,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path):
     for name, settings in (("Gaussian", None), ("default", {"n_neighbors": 3, "metric": "manhattan"})):
         assert find(tmp_path, GridFinding, name) is None
         used = find(tmp_path, Hyperparameters, name).settings
-        assert used == (EVENT_TYPES["gaussian-nb"]().settings if settings is None else settings)
+        assert used == (REGISTERED["gaussian-nb"]().settings if settings is None else settings)
 
 
 def test_a_distance_that_evaluators_do_not_know_is_not_chosen():
@@ -205,3 +206,34 @@ def test_a_distance_that_evaluators_do_not_know_is_not_chosen():
     plan = ClassifierPlan(name="k-NN", kind="k-nn")
     chosen = choose_hyperparameters(plan, GridFinding("k-NN", result))
     assert chosen.settings == {"metric": "manhattan", "n_neighbors": 5}
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.random((120, 160)) + 0.8 * y[:, None] * (np.arange(160) < 6)
+    return StudyProblem(X, y, np.arange(120) % 5, REGISTERED["gaussian-nb"]())
+
+
+def test_many_features_are_taken_away_several_at_a_time(problem, monkeypatch):
+    asked = []
+    make = StudyProblem.evaluator
+
+    def spy(self, *args, **options):
+        evaluator = make(self, *args, **options)
+        errors = evaluator.errors
+        evaluator.errors = lambda masks: (asked.append(len(masks)), errors(masks))[1]
+        return evaluator
+
+    monkeypatch.setattr(StudyProblem, "evaluator", spy)
+    best = np.ones(160, dtype=np.bool_)
+    few = run.find_smaller("NB", problem, best, [], 1)
+    quick = sum(asked)
+    asked.clear()
+    monkeypatch.setattr(run, "_MANY", 1000)
+    slow = run.find_smaller("NB", problem, best, [], 1)
+    assert quick < 0.75 * sum(asked)
+    allowed = make(problem).errors(best[np.newaxis])[0] + few.standard_error
+    assert few.error <= allowed
+    assert few.mask.sum() <= slow.mask.sum() + 5

@@ -154,9 +154,9 @@ def _comparisons(
     samples = given.samples if given.blocks else dict(zip(given.names, given.values.T, strict=True))
     options: Any = {"lower_is_better": not higher_is_better, "margin": margin}
     with_control, of_pair = ("paired", "paired_pairs") if given.blocks else ("unpaired", "pairs")
-    tables = {with_control: [one.row() for one in compare_all(samples, control=control, **options)]}
+    tables = {with_control: [comparison.row() for comparison in compare_all(samples, control=control, **options)]}
     if pair is not None:
-        tables[of_pair] = [one.row() for one in compare_all(samples, pairs=[pair], **options)]
+        tables[of_pair] = [comparison.row() for comparison in compare_all(samples, pairs=[pair], **options)]
     return tables
 
 
@@ -174,21 +174,17 @@ def _tables(style: str, report: dict[str, Any]) -> str:
         ("Friedman test: do the algorithms differ?", report["friedman"], ""),
         (f"Post hoc: every algorithm against {report['control']}", report["posthoc"], _compare_explanation(report)),
     ]
-    for key, title in (
-        ("paired", f"{report['control']} against every other algorithm"),
-        ("paired_pairs", "The chosen pair"),
-    ):
-        if key in report:
-            sections.append((f"{title}, over {report['n_blocks']} data sets or blocks", report[key], _PAIRED))
-    if "unpaired" in report:
-        title = f"Independent runs: {report['control']} against every other algorithm, all pairs of runs"
-        sections.append((title, report["unpaired"], "" if "pairs" in report else _UNPAIRED))
-    if "pairs" in report:
-        title = "Independent runs: the chosen pair, all pairs of runs"
-        sections.append((title, report["pairs"], _UNPAIRED))
-    if "contrast" in report:
-        title = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
-        sections.append((title, report["contrast"], ""))
+    blocks = f"over {report['n_blocks']} data sets or blocks"
+    every = f"{report['control']} against every other algorithm"
+    contrast = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
+    optional = {
+        "paired": (f"{every}, {blocks}", _PAIRED),
+        "paired_pairs": (f"The chosen pair, {blocks}", _PAIRED),
+        "unpaired": (f"Independent runs: {every}, all pairs of runs", "" if "pairs" in report else _UNPAIRED),
+        "pairs": ("Independent runs: the chosen pair, all pairs of runs", _UNPAIRED),
+        "contrast": (contrast, ""),
+    }
+    sections += [(title, report[key], note) for key, (title, note) in optional.items() if key in report]
     parts = []
     for title, rows, note in sections:
         if style == "md":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.files import write_atomically
-from pqswarm._base.text import count_text, file_text
+from pqswarm._base.text import count_text, file_text, json_text, voltage_text
 from pqswarm.cli.command import name_options
 from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
@@ -84,8 +84,8 @@ def identify(
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
             raise PqswarmError(f"--json prints to the standard output: omit {name!r}, or write > {name}.")
-    outputs = _Outputs(csv, html, pdf)
-    outputs.check([*files, *filter(None, [model])], overwrite)
+    given = {"--csv": csv, "--html": html, "--pdf": pdf}
+    outputs = _checked_outputs(given, [*files, *filter(None, [model])], overwrite)
     if reanalyze and archive is None:
         raise PqswarmError("--reanalyze is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
@@ -108,7 +108,7 @@ def identify(
             again=reanalyze or pdf is not None,
             after=None if pdf is None else results.add_sheets,
         ):
-            if results.unprinted and not outputs.paths and open_archive is None:
+            if results.unprinted and not outputs and open_archive is None:
                 break
             results.add_file(path, file_results, remark)
     except KeyboardInterrupt:
@@ -123,29 +123,17 @@ def identify(
     results.exit(is_stopped, written)
 
 
-@dataclass(frozen=True)
-class _Outputs:
-    """The files to write."""
-
-    csv: Path | None
-    html: Path | None
-    pdf: Path | None
-
-    @property
-    def paths(self) -> list[Path]:
-        return [*filter(None, (self.csv, self.html, self.pdf))]
-
-    def check(self, inputs: "Iterable[str | Path]", overwrite: bool) -> None:
-        """Raise an error, before any work, if a file cannot be written."""
-        endings = {"--csv": [".csv"], "--html": [".html", ".htm"], "--pdf": [".pdf"]}
-        for option_name, path in zip(endings, (self.csv, self.html, self.pdf), strict=True):
-            if path is not None:
-                check_ending(option_name, path, endings[option_name])
-        read = {realpath(path) for path in inputs}
-        for path in self.paths:
-            if realpath(path) in read:
-                raise PqswarmError(f"{path} is an input: choose another output file.")
-            check_writable(path, overwrite)
+def _checked_outputs(given: dict[str, Path | None], inputs: Iterable[str | Path], overwrite: bool) -> dict[str, Path]:
+    """Return the files to write, by option; raise an error, before any work, if one cannot be written."""
+    outputs = {name: path for name, path in given.items() if path is not None}
+    for name, path in outputs.items():
+        check_ending(name, path, [".html", ".htm"] if name == "--html" else [f".{name[2:]}"])
+    read = {realpath(path) for path in inputs}
+    for path in outputs.values():
+        if realpath(path) in read:
+            raise PqswarmError(f"{path} is an input: choose another output file.")
+        check_writable(path, overwrite)
+    return outputs
 
 
 @dataclass
@@ -153,7 +141,7 @@ class _Results:
     """Results so far: printed at once; kept as far as they will be written."""
 
     as_json: bool
-    outputs: _Outputs
+    outputs: dict[str, Path]  # by option
     paths: list[Path]
     rows: list[dict[str, Any]] = field(default_factory=list)
     recordings: "list[ListedRecording]" = field(default_factory=list)
@@ -197,15 +185,13 @@ class _Results:
         except Exception as error:  # noqa: BLE001 (any error is this recording's failure)
             self.fail(failure_of(error, result.path, result.source))
             return
-        self.rows += rows if self.outputs.csv is not None else ()
+        self.rows += rows if "--csv" in self.outputs else ()
         self.n_events += len(rows)
         self.print(text)
         self.n_recordings += 1
 
     def _describe(self, analysis: "Analysis") -> tuple[list[dict[str, Any]], str]:
         """Rows and text of an analysis, which is kept for the page."""
-        from pqswarm._base.text import json_text
-
         rows = analysis.rows()
         if self.as_json:
             text = ("," if self.n_recordings else "") + "\n" + json_text(analysis.as_dict(), indent=1)
@@ -214,7 +200,7 @@ class _Results:
                 self.file = analysis.path
                 self.printed = set()
             text = _text(analysis, rows, self.printed) + "\n"
-        if self.outputs.html is not None:
+        if "--html" in self.outputs:
             from pqswarm.identify.show.page import ListedRecording
 
             self.recordings.append(ListedRecording.of(analysis))
@@ -234,31 +220,26 @@ class _Results:
         echo(f"pqswarm: {failure}", err=True)
 
     def end(self) -> None:
-        from pqswarm._base.text import json_text
-
         if self.as_json:
             failures = [failure.as_dict() for failure in self.failures]
             self.print('\n], "failures": ' + json_text(failures, indent=1) + "}\n")
 
     def write(self, site: "Site | None", reading: dict[str, Any]) -> Iterator[Path]:
         """Write the files; the page opens recordings again for its figures."""
-        csv = self.outputs.csv
-        html = self.outputs.html
-        pdf = self.outputs.pdf
-        if csv is not None:
+        if "--csv" in self.outputs:
             from pqswarm.identify.show.rows import csv_lines
 
-            yield write_atomically(csv, csv_lines(self.rows))
-        if html is not None:
+            yield write_atomically(self.outputs["--csv"], csv_lines(self.rows))
+        if "--html" in self.outputs:
             from pqswarm.identify.show.page import page_html
 
             reasons = [str(failure) for failure in self.failures]
             find = _find_identified({file_text(path): path for path in self.paths}, site, reading)
-            yield write_atomically(html, page_html(self.recordings, reasons, find=find))
-        if pdf is not None and self.sheets is not None:
-            yield write_atomically(pdf, self.sheets.finish())
-        elif pdf is not None:
-            echo(f"{file_text(pdf)} was not written: no disturbance was found.", err=True)
+            yield write_atomically(self.outputs["--html"], page_html(self.recordings, reasons, find=find))
+        if self.sheets is not None:
+            yield write_atomically(self.outputs["--pdf"], self.sheets.finish())
+        elif "--pdf" in self.outputs:
+            echo(f"{file_text(self.outputs['--pdf'])} was not written: no disturbance was found.", err=True)
 
     def exit(self, is_stopped: bool, written: list[Path]) -> None:
         """Exit with a message and a code, unless all went well."""
@@ -280,7 +261,6 @@ class _Results:
 
 def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
-    from pqswarm._base.text import voltage_text
     from pqswarm.identify.show.rows import line_heading, text_lines
 
     channels: dict[str, list[str]] = {}

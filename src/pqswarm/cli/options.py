@@ -231,7 +231,7 @@ def read_analysis_options(
 
     given = None if site is None else load_site(site)
     if state:
-        parts = [one.rpartition("=") for one in state]
+        parts = [text.rpartition("=") for text in state]
         if wrong := next((one for one, (name, *_) in zip(state, parts, strict=True) if not name), None):
             raise PqswarmError(f"--state must be NAME=STATE, such as U2=derived, not {wrong!r}.")
         states = {name: read_state("--state", what) for name, _, what in parts}

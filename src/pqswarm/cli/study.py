@@ -192,7 +192,7 @@ def _specification_text(name: str, specification: str) -> str:
     plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
     if plan.multiverse is None:
         raise PqswarmError(f"{name} has no multiverse: leave --specification out.")
-    specifications = {one.name: one for one in plan.multiverse.list_specifications()}
+    specifications = {each.name: each for each in plan.multiverse.list_specifications()}
     if specification not in specifications:
         raise unknown_name("specification", specification, specifications)
     return format_plan(plan.plan_for(specifications[specification]))

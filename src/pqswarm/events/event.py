@@ -137,7 +137,17 @@ def synthesize(
     """Compute the waveform [pu] of an event from its parameters; `seed` is that of noise that is part of the event."""
     n_samples = check_record(sampling_rate, frequency, cycles)
     disturbance = {name: value for name, value in parameters.items() if name not in _NO_MODEL}
-    grid = _event_grid(parameters, frequency)
+    grid = Grid(
+        frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
+        amplitude=parameters.get("amplitude", 1.0),
+        phase=parameters.get("phase", 0.0),
+        # In the order of the catalog: the sum must not depend on the order of the mapping.
+        background=tuple(
+            (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
+            for name in BACKGROUND_PARAMETERS
+            if name in parameters and not name.endswith("_phase")
+        ),
+    )
     signal: FloatArray
     if source == "bench":
         circuit: dict[str, Any] = disturbance
@@ -202,17 +212,3 @@ def _keep_event_inside_record(values: dict[str, float], given: Mapping[str, floa
                 f"reach beyond the record of {end:g} s."
             )
         values["duration"] = end - values["start"]
-
-
-def _event_grid(parameters: Mapping[str, float], frequency: float) -> Grid:
-    return Grid(
-        frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
-        amplitude=parameters.get("amplitude", 1.0),
-        phase=parameters.get("phase", 0.0),
-        # In the order of the catalog: the sum must not depend on the order of the mapping.
-        background=tuple(
-            (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
-            for name in BACKGROUND_PARAMETERS
-            if name in parameters and not name.endswith("_phase")
-        ),
-    )

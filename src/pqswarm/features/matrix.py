@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
-from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.features.wavelet import (
     BORDERS,
@@ -163,7 +163,7 @@ def extract(
     # Filter coefficients are rounded: about 3e-12 of a constant leaks into the details.
     leakage = [_LEAKAGE * sqrt(2 << min(j, level - 1)) for j in range(level + 1)]
     plan = wavelet_filter_plan(n_samples, level, chosen.wavelet, chosen.border)
-    extract_features(rows, *plan, np.outer(magnitudes, leakage), _feature_matrix_workspace(int(plan[1][0])), features)
+    extract_features(rows, *plan, np.outer(magnitudes, leakage), _workspace(int(plan[1][0])), features)
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
         raise PqswarmError(f"signal {row} is too large for its energy to be computed: scale it to per unit.")
@@ -179,7 +179,7 @@ class _Kept(local):
 _KEPT = _Kept()
 
 
-def _feature_matrix_workspace(n_coefficients: int) -> FloatArray:
+def _workspace(n_coefficients: int) -> FloatArray:
     """Working memory; allocating and freeing it would take longer than the work."""
     from pqswarm._kernels.lanes import LANES
 
@@ -347,18 +347,18 @@ def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) ->
     before = missing // 2
     return np.concatenate(
         [
-            _extension_samples(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
+            _continued(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
             signal,
-            _extension_samples(signal, missing - before, sampling_rate / frequency),
+            _continued(signal, missing - before, sampling_rate / frequency),
         ]
     )
 
 
-def _extension_samples(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
+def _continued(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
     """The next `length` samples of `signal` if its last steady cycle continued."""
     from pqswarm.features._kernels import interpolate_extension
 
-    end, period = _extension_steady_cycle(signal, nominal_period)
+    end, period = _steady_cycle(signal, nominal_period)
     cycle = signal[end - ceil(period) - 4 : end]
     ahead = np.arange(1, length + 1) + signal.size - end
     position = cycle.size - 1 + ahead - period * np.ceil(ahead / period)
@@ -366,23 +366,21 @@ def _extension_samples(signal: FloatArray, length: int, nominal_period: float) -
     return values
 
 
-def _extension_steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
-    """End and period [samples] of the last cycle that resembles its predecessor about as well as any."""
-    ends = np.arange(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
-    misfits, periods = _extension_cycle_misfit(signal, ends, nominal)
-    allowed = 4.0 * misfits.min() + 1e-9 * float(np.square(signal).mean()) * nominal
-    best = int(np.argmax(misfits <= allowed))
-    return int(ends[best]), float(periods[best])
+def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
+    """End and period [samples] of the last cycle that resembles its predecessor about as well as any.
 
-
-def _extension_cycle_misfit(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
-    """Least squared difference of the cycle before each end from its predecessor, and its lag within 2.5 %."""
+    The period of a cycle is the lag, within 2.5 % of the nominal one, of the least squared difference.
+    """
     from pqswarm.features._kernels import squared_extension_distances
 
+    ends = np.arange(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
     lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)
     misfit = squared_extension_distances(signal, ends, round(nominal), lags)
-    best = np.clip(misfit.argmin(axis=1), 1, lags.size - 2)
-    left, centre, right = (misfit[np.arange(ends.size), best + step] for step in (-1, 0, 1))
-    curvature = left - 2 * centre + right
+    nearest = np.clip(misfit.argmin(axis=1), 1, lags.size - 2)
+    left, center, right = (misfit[np.arange(ends.size), nearest + step] for step in (-1, 0, 1))
+    curvature = left - 2 * center + right
     shift = np.divide(0.5 * (left - right), curvature, out=np.zeros_like(left), where=curvature > 0)
-    return centre, lags[best] + np.clip(shift, -1.0, 1.0)
+    periods = lags[nearest] + np.clip(shift, -1.0, 1.0)
+    allowed = 4.0 * center.min() + 1e-9 * float(np.square(signal).mean()) * nominal
+    last = int(np.argmax(center <= allowed))
+    return int(ends[last]), float(periods[last])

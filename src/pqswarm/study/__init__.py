@@ -4,9 +4,8 @@ from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
 from pqswarm.study.plan_file import PLANS, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.progress import StudyProgress
 from pqswarm.study.records import RunKey, RunRecord, best_run
-from pqswarm.study.results import Study, read_study
 from pqswarm.study.run import run_study
-from pqswarm.study.store import Store
+from pqswarm.study.store import Store, Study, read_study
 
 __all__ = [
     "PLANS",

@@ -31,12 +31,12 @@ def _read_grid_finding(given: dict[str, Any]) -> GridSearchResult:
     return GridSearchResult(tuple(given["names"]), points, accuracies, tuple(given["usable"]))
 
 
-def _write_grid_finding(grid: GridSearchResult) -> dict[str, Any]:
-    return vars(grid) | {"accuracies": grid.accuracies.tolist()}
-
-
 _Counts = Annotated[IntArray, PlainValidator(partial(np.array, dtype=np.int64)), PlainSerializer(np.ndarray.tolist)]
-_Grid = Annotated[GridSearchResult, PlainValidator(_read_grid_finding), PlainSerializer(_write_grid_finding)]
+_Grid = Annotated[
+    GridSearchResult,
+    PlainValidator(_read_grid_finding),
+    PlainSerializer(lambda grid: vars(grid) | {"accuracies": grid.accuracies.tolist()}),
+]
 _Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
 
 
@@ -57,9 +57,7 @@ class Finding:
     @property
     def place(self) -> tuple[str, str]:
         """Its key within its kind: classifier, and noise level and seed; empty if not applicable."""
-        level = getattr(self, "level", None)
-        seed = getattr(self, "seed", None)
-        return getattr(self, "classifier", ""), place_text(level, seed)
+        return getattr(self, "classifier", ""), place_text(getattr(self, "level", None), getattr(self, "seed", None))
 
     def to_json(self) -> str:
         """Return it as JSON, with exact numbers."""

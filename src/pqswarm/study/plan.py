@@ -95,7 +95,7 @@ def _change(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> Non
 def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
     kind, wanted, *rest = parts
     members = tree.get(kind, [])
-    named = {_member_name(one): one for one in members if isinstance(one, dict)}
+    named = {_member_name(member): member for member in members if isinstance(member, dict)}
     if wanted != "*" and wanted not in named:
         raise unknown_name(f"name in {key!r}:", wanted, [*named, "*"])
     if not rest:
@@ -661,18 +661,20 @@ class MultiversePlan(PlanPart):
         choices: dict[str, Any] = {}
         for choice, alternatives in _dotted(given["choices"]).items():
             if isinstance(alternatives, list | tuple):
-                names = [str(one) if isinstance(one, str) else format(one) for one in alternatives]
+                names = [format(value) for value in alternatives]
                 if len(set(names)) < len(names):
                     raise ValueError(f"choices: {choice} contains an alternative twice")
-                changes = [{choice: one} for one in alternatives]
-            elif isinstance(alternatives, dict) and all(isinstance(one, dict) for one in alternatives.values()):
+                changes = [{choice: value} for value in alternatives]
+            elif isinstance(alternatives, dict) and all(isinstance(keys, dict) for keys in alternatives.values()):
                 names = list(alternatives)
-                changes = [_dotted(one) for one in alternatives.values()]
+                changes = [_dotted(keys) for keys in alternatives.values()]
             else:
                 raise ValueError(f"choices: {choice} must be a list of values, or a table of alternatives")
             if len(names) < 2:
                 raise ValueError(f"choices: {choice} needs at least two alternatives")
-            whole = [{key: whole_preset_file(key, value, folder) for key, value in one.items()} for one in changes]
+            whole = [
+                {key: whole_preset_file(key, value, folder) for key, value in change.items()} for change in changes
+            ]
             choices[choice] = dict(zip(names, whole, strict=True))
         return given | {"choices": choices}
 
@@ -905,7 +907,7 @@ class StudyPlan(PlanPart):
         if given.get("multiverse") is not None or given.get("stage_two") is False:
             given = {"held_out": None} | given
         if is_own(data) == "own" or (
-            isinstance(several, list | tuple) and any(is_own(one) == "own" for one in several)
+            isinstance(several, list | tuple) and any(is_own(data) == "own" for data in several)
         ):
             return {"title": "Feature selection", "held_out": None} | given
         seeds = data.get("seeds") if isinstance(data, dict) else ()
@@ -1020,7 +1022,7 @@ class StudyPlan(PlanPart):
                 f"multiverse: specification {specification.name} ({specification.changes}): {where} {first['msg']}"
             ) from None
         for kind in ("classifiers", "algorithms"):
-            if [one.name for one in getattr(read, kind)] != [one.name for one in getattr(self, kind)]:
+            if [member.name for member in getattr(read, kind)] != [member.name for member in getattr(self, kind)]:
                 raise ValueError(f"multiverse: {kind} must have the same names in all specifications")
         for part, own in ((read.dataset, self.dataset), *zip(read.datasets, self.datasets, strict=True)):
             if isinstance(part, OwnDataPlan) and isinstance(own, OwnDataPlan):
@@ -1103,7 +1105,7 @@ class StudyPlan(PlanPart):
     def run_seed(self, classifier: str, algorithm: str, run: int) -> int:
         """Return the seed of a run, determined by the identifiers and the run number alone."""
         ids = (self.algorithm(algorithm).id or algorithm, self.classifier(classifier).id or classifier)
-        words = [int.from_bytes(hashlib.sha256(one.encode()).digest()[:4]) for one in ids]
+        words = [int.from_bytes(hashlib.sha256(identifier.encode()).digest()[:4]) for identifier in ids]
         return derived_seed(self.seed, (*words, run))
 
     def canonical(self) -> str:
@@ -1136,7 +1138,7 @@ def _without_unset(tree: Any) -> Any:
     if isinstance(tree, dict):
         kept = {key: value for key, value in tree.items() if not (key in _NEW and value == _NEW[key])}
         return {key: _without_unset(value) for key, value in kept.items()}
-    return [_without_unset(one) for one in tree] if isinstance(tree, list | tuple) else tree
+    return [_without_unset(branch) for branch in tree] if isinstance(tree, list | tuple) else tree
 
 
 def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:

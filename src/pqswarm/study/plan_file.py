@@ -121,16 +121,14 @@ def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
 
 def _with_new_names(kept: Any, key: str = "") -> Any:
     if isinstance(kept, Mapping):
-        return {_new_key(name): _with_new_names(value, name) for name, value in kept.items()}
+        renamed = {}
+        for name, value in kept.items():
+            table, dot, last = name.rpartition(".")
+            renamed[table + dot + _RENAMED_KEYS.get(last, last)] = _with_new_names(value, last)
+        return renamed
     if isinstance(kept, list | tuple):
         return [_with_new_names(member) for member in kept]
-    is_preset = key.rpartition(".")[2] in ("preset", "extends")
-    return _RENAMED_PRESETS.get(kept, kept) if is_preset else kept
-
-
-def _new_key(key: str) -> str:
-    table, dot, last = key.rpartition(".")
-    return table + dot + _RENAMED_KEYS.get(last, last)
+    return _RENAMED_PRESETS.get(kept, kept) if key in ("preset", "extends") else kept
 
 
 def plan_given_data(plan: StudyPlan) -> StudyPlan:

@@ -424,7 +424,9 @@ def _open_pools(
     """Open the pools of workers and return them by classifier."""
     devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
     jobs = min(jobs, sum(cell.n_runs for cell in plan.cells().values()))
-    pools = {one: stack.enter_context(worker_pool(jobs, cluster, one)) for one in dict.fromkeys(devices.values())}
+    pools = {
+        device: stack.enter_context(worker_pool(jobs, cluster, device)) for device in dict.fromkeys(devices.values())
+    }
     return {name: pools[one] for name, one in devices.items()}
 
 
@@ -483,7 +485,10 @@ class _Cell:
     def prepare(self, given: Samples | None) -> dict[str, StudyProblem]:
         """Return the problem of each classifier."""
         self._data = self.open_data(given)
-        self._problems = {one.name: self.prepare_classifier(one, self._data.seen) for one in self.plan.classifiers}
+        self._problems = {
+            classifier.name: self.prepare_classifier(classifier, self._data.seen)
+            for classifier in self.plan.classifiers
+        }
         return self._problems
 
     def test(self, scheduler: Scheduler) -> None:
@@ -507,11 +512,11 @@ class _Cell:
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
     ) -> _Kind:
         """Return the stored finding, computing it first if necessary."""
-        found = self.store.find(kind, classifier, level)
-        if found is None:
-            found = compute()
-            self.store.put(found)
-        return found
+        finding = self.store.find(kind, classifier, level)
+        if finding is None:
+            finding = compute()
+            self.store.put(finding)
+        return finding
 
     def open_data(self, given: Samples | None) -> StudyData:
         """Return the data, which must be those that the study started with."""
@@ -534,11 +539,11 @@ class _Cell:
                 self.store.put(grid)
         chosen = self.once(lambda: choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
         rule = self.plan.subsets
-        made = plan.make(chosen.settings)
         groups = (
             None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
         )
-        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, made, plan.scaling, groups)
+        classifier = plan.make(chosen.settings)
+        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, classifier, plan.scaling, groups)
         self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
         self.once(lambda: findings.AllFeatures(name, problem.error_of_all(self.jobs)), findings.AllFeatures, name)
         self.meter.step("hyperparameters")
@@ -547,7 +552,7 @@ class _Cell:
     def best_subsets(self, name: str, problem: StudyProblem, scheduler: Scheduler) -> Masks:
         """Return the best subsets of one classifier, and the smallest within one standard error of the baseline's."""
         plan = self.plan
-        runs = {one.name: scheduler.runs(self.name, name, one.name) for one in plan.algorithms}
+        runs = {algorithm.name: scheduler.runs(self.name, name, algorithm.name) for algorithm in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
         masks |= {algorithm: best_run(records).mask for algorithm, records in runs.items()}
         self.tell(f"{name}: a smaller subset")

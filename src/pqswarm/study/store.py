@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
+from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from importlib.resources import files
 from math import isfinite, isnan
@@ -26,9 +27,21 @@ from pqswarm._base.files import file_identity
 from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.search import SearchResult
-from pqswarm.study import records
-from pqswarm.study.findings import Finding, place_text
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
+from pqswarm.study.findings import About, Events, Finding, place_text
+from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_file import restore_plan
+from pqswarm.study.records import (
+    Checkpoint,
+    RunKey,
+    RunRecord,
+    RunStatus,
+    front_text,
+    mask_text,
+    packed_state,
+    text_front,
+    text_mask,
+    unpacked_state,
+)
 
 FILE_NAME = "study.sqlite"
 SCHEMA_VERSION = 3
@@ -263,10 +276,10 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
         str(record.seed),
         result.algorithm,
         result.error + 0.0,  # SQLite does not keep the sign of zero
-        records.mask_text(result.mask),
+        mask_text(result.mask),
         result.n_evaluations,
         json.dumps(result.improvements.tolist()),
-        records.front_text(result),
+        front_text(result),
         record.seconds,
     )
 
@@ -295,8 +308,8 @@ def row_record(row: tuple[Any, ...]) -> RunRecord:
     """Return the run in a row of the table."""
     dataset, classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
     steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
-    front = records.text_front(front)
-    result = SearchResult(search, records.text_mask(mask), error, n_evaluations, steps, **front)
+    front = text_front(front)
+    result = SearchResult(search, text_mask(mask), error, n_evaluations, steps, **front)
     return RunRecord(RunKey(classifier, algorithm, run, dataset), int(seed), result, seconds)
 
 
@@ -396,10 +409,7 @@ class Store:
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
         """Store checkpoints in one transaction."""
-        rows = [
-            (*key_row(c.key), c.n_evaluations, c.best_error, c.seconds, records.packed_state(c.state))
-            for c in checkpoints
-        ]
+        rows = [(*key_row(c.key), c.n_evaluations, c.best_error, c.seconds, packed_state(c.state)) for c in checkpoints]
         with self._database.explained(), self._database.transaction():
             self._database.connection.executemany(
                 "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
@@ -435,14 +445,15 @@ class Store:
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return the checkpoints of the data set; damaged ones are left out, and their runs start again."""
         rows = self._database.select("SELECT * FROM checkpoints WHERE dataset = ?", self.dataset)
-        found = {}
+        checkpoints = {}
         for *place, n_evaluations, best_error, seconds, state in rows:
             with suppress(ValueError, TypeError, OverflowError):
                 status = row_status((*place, n_evaluations, best_error, None))
                 if isfinite(seconds) and not isnan(status.error):
-                    kept = records.unpacked_state(state)
-                    found[status.key] = Checkpoint(status.key, status.n_evaluations, status.error, kept, seconds)
-        return found
+                    checkpoints[status.key] = Checkpoint(
+                        status.key, status.n_evaluations, status.error, unpacked_state(state), seconds
+                    )
+        return checkpoints
 
 
 def is_locked(folder: Path) -> bool | None:
@@ -515,3 +526,75 @@ def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
         raise
     finally:
         lock.release()
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The finished runs of a study.
+
+    Attributes
+    ----------
+    plan : StudyPlan
+        Its plan.
+    runs : dict of str to tuple of RunRecord
+        Finished runs by data set; the only one of a study has an empty name.
+    feature_names : dict of str to tuple of str
+        Names of the features of each data set.
+    """
+
+    plan: StudyPlan
+    runs: dict[str, tuple[RunRecord, ...]]
+    feature_names: dict[str, tuple[str, ...]]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per run: data set, classifier, algorithm, run, error, size, evaluations, time and features."""
+        titles = {algorithm.name: algorithm.title for algorithm in self.plan.algorithms}
+        return [
+            {
+                "dataset": dataset,
+                "classifier": record.key.classifier,
+                "algorithm": titles[record.key.algorithm],
+                "run": record.key.run,
+                "error": record.error,
+                "size": record.size,
+                "evaluations": record.result.n_evaluations,
+                "seconds": record.seconds,
+                "features": tuple(self.feature_names[dataset][i] for i in record.result.selected),
+            }
+            for dataset, records in self.runs.items()
+            for record in records
+        ]
+
+    def to_frame(self) -> Any:
+        """Return :meth:`rows` as a pandas data frame."""
+        try:
+            import pandas as pd  # type: ignore[import-untyped]
+        except ImportError:
+            raise PqswarmError("a data frame needs the package pandas: pip install pandas.") from None
+        return pd.DataFrame(self.rows())
+
+
+def read_study(folder: str | Path) -> Study:
+    """Read the plan and the finished runs of the study in a folder, finished or not.
+
+    Examples
+    --------
+    >>> def mean_errors(folder):
+    ...     frame = read_study(folder).to_frame()
+    ...     return frame.groupby(["classifier", "algorithm", "dataset"])["error"].mean()
+    """
+    with Store(folder) as store:
+        about = store.find(About)
+        if about is None:
+            raise PqswarmError(f"{folder} holds a study that has not started: run it first.")
+        plan = restore_plan(about.plan)
+        runs = {}
+        names = {}
+        for dataset in plan.cells():
+            events = store.of(dataset).find(Events)
+            records = tuple(store.of(dataset).finished())
+            if events is not None and records:
+                width = records[0].mask.size
+                names[dataset] = events.feature_names or tuple(f"feature {i}" for i in range(width))
+                runs[dataset] = records
+        return Study(plan, runs, names)

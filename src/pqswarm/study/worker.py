@@ -69,12 +69,12 @@ class StudyProblem:
         masks[2, 0] = False
         with naming_plugin("classifier", self.classifier):
             evaluator = self.evaluator(n_jobs)
-            found, again = (checked_errors(evaluator.errors(masks), 3) for _ in range(2))
-            if masks.sum() != masks.size - 1 or found[0] != found[1] or (again != found).any():
+            errors, again = (checked_errors(evaluator.errors(masks), 3) for _ in range(2))
+            if masks.sum() != masks.size - 1 or errors[0] != errors[1] or (again != errors).any():
                 raise PqswarmError("it changes the masks, or gives a subset two errors")
-            if found.min() < 0.0 or found.max() > 1.0:
-                raise PqswarmError(f"its errors must be from 0 to 1, not {found.tolist()}")
-        return float(found[0])
+            if errors.min() < 0.0 or errors.max() > 1.0:
+                raise PqswarmError(f"its errors must be from 0 to 1, not {errors.tolist()}")
+        return float(errors[0])
 
     def searched(self, n_jobs: int | None = None, device: str = "cpu") -> Any:
         """Return the evaluator of the bits of a search."""
@@ -300,21 +300,21 @@ def _processes(jobs: int) -> Executor:
     """Create processes by joblib, which is more robust than plain multiprocessing."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    made: Executor = ProcessPoolExecutor(
+    executor: Executor = ProcessPoolExecutor(
         max_workers=jobs, initializer=begin_worker, initargs=(os.getpid(),), timeout=None
     )
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
-        return made
+        return executor
     from multiprocessing import resource_tracker
 
     # Ctrl-C is also sent to the workers; they inherit the blocked signal and ignore it from the start.
     resource_tracker.ensure_running()  # it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        made.submit(int)  # starts all workers
+        executor.submit(int)  # starts all workers
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return made
+    return executor
 
 
 @contextmanager
