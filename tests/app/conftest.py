@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.recordings_page import LISTED
-from tests.app.serving import running_app
+from tests.app.requests import running_app
 from tests.conftest import made_once
 from tests.recordings.builders import binary_dat, cfg, rows
 

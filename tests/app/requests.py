@@ -1,7 +1,11 @@
-"""Requests to a running server, without a browser."""
+"""A running server, and requests to it without a browser."""
 
 import http.client
 import json
+import os
+import re
+import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -97,3 +101,32 @@ def wait_analyzed(app, visitor=ONE, page="d" * 32):
 
     with open_page(app, name=page, visitor=visitor):
         return wait_until(complete)
+
+
+@contextmanager
+def running_app(folder, *options, state):
+    """``pqswarm app`` on a folder: gives the process, with its `address`, which has the token."""
+    command = [sys.executable, "-m", "pqswarm", "app", str(folder), "--no-open", *options]
+    environment = os.environ | {"XDG_STATE_HOME": str(state), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    try:
+        said = ""
+        for line in process.stdout:
+            said += line
+            found = re.search(r"http://\S+", line)
+            if found:
+                process.address = found.group()
+                process.home = process.address.partition("?")[0].rstrip("/")
+                process.token = process.address.partition("token=")[2]
+                break
+        else:
+            raise AssertionError(f"the server did not start: {said}")
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()

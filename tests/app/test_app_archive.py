@@ -6,8 +6,7 @@ import shutil
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import OTHER, ask, get, open_page, send
-from tests.app.serving import running_app
+from tests.app.requests import OTHER, ask, get, open_page, running_app, send
 from tests.waiting import wait_until
 
 from pqswarm.cli.main import app as command

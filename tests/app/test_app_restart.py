@@ -2,8 +2,7 @@
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import OTHER, get, wait_analyzed
-from tests.app.serving import running_app
+from tests.app.requests import OTHER, get, running_app, wait_analyzed
 from tests.browser import needs_browser
 
 LOST = "!document.getElementById('lost').hidden"

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.app.serving import running_app
+from tests.app.requests import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.study.studies import WITHOUT_PICTURES
 from tests.waiting import wait_until

@@ -9,12 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pqswarm
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import (
-    CLASSIFIERS,
-    GenericEvaluator,
-    GridSearchResult,
-    find_classifier,
-)
+from pqswarm.evaluation import CLASSIFIERS, GenericEvaluator, GridSearchResult, find_classifier
 from pqswarm.evaluation.conformance import check_classifier
 from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import dataset

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import pqswarm
@@ -30,14 +28,8 @@ def test_predictions_and_probabilities():
     assert np.array_equal(model.classes_[probabilities.argmax(axis=1)], expected)
 
 
-def test_nothing_underflows_far_away():
-    model = pqswarm.KernelNB(0.004).fit([[0.0], [0.1], [1.0], [1.1]], ["low", "low", "high", "high"])
-    assert model.predict([[-1e3], [1e3], [0.4]]).tolist() == ["low", "high", "low"]
-    assert np.isfinite(model.predict_log_proba([[-1e3], [1e3]])).all()
-
-
 @pytest.mark.parametrize("width", [1e-4, 0.004, 1.0])
-@pytest.mark.parametrize("far", [1e3, 3e6, 1e8, 1e12, 1e20])
+@pytest.mark.parametrize("far", [1e3, 3e6, 1e8, 1e12, 1e20, 1e160])
 def test_however_far_the_nearer_class_wins(width, far):
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 1)), np.arange(200) % 2
@@ -59,18 +51,6 @@ def test_kernels_narrower_than_the_spacing_of_numbers_count_equal_values(place, 
     peak = -np.log(width * np.sqrt(2 * np.pi))
     np.testing.assert_allclose(scores[0], np.log([5 / 17, 2 / 17]) + peak, rtol=1e-14)
     np.testing.assert_allclose([scores[1, 0], scores[2, 1]], np.log([3 / 17, 7 / 17]) + peak, rtol=1e-14)
-
-
-def test_extreme_distances():
-    probabilities = pqswarm.KernelNB(0.004).fit([[0.0], [1.0], [2.0]], list("abc")).predict_proba([[1e160]])
-    np.testing.assert_allclose(probabilities.sum(), 1.0)
-
-
-def test_clone_and_grid_search():
-    X, y = load_iris(return_X_y=True)
-    assert clone(pqswarm.KernelNB(0.3)).bandwidth == 0.3
-    search = GridSearchCV(pqswarm.KernelNB(), {"bandwidth": [0.001, 0.2]}, cv=5).fit(X, y)
-    assert search.best_params_ == {"bandwidth": 0.2}
 
 
 @pytest.mark.parametrize("wrong", [{"bandwidth": 0}, {"bandwidth": "wide"}, {"floor": -0.1}, {"floor": 0.6}])

@@ -13,14 +13,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import (
-    Folds,
-    GenericEvaluator,
-    LDAEvaluator,
-    LinearEvaluator,
-    find_classifier,
-    find_regressor,
-)
+from pqswarm.evaluation import Folds, GenericEvaluator, LDAEvaluator, LinearEvaluator, find_classifier, find_regressor
 from pqswarm.evaluation.exact.linear import evaluator as module
 from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import random_masks

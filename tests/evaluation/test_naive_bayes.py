@@ -1,7 +1,5 @@
 """The naive Bayes evaluators against scikit-learn and against the definition."""
 
-from math import inf
-
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -213,33 +211,14 @@ def test_kernel_features_of_very_different_scales(factor):
         assert np.array_equal(predicted, expected)
 
 
-def test_gaussian_against_cross_val_predict_on_the_paper_data(paper_events):
-    samples = paper_events("paper")
-    X, y, folds = samples.X(inf), samples.y, Folds.stratified(samples.y, seed=7)
-    evaluator = GaussianNBEvaluator(X, y, folds)
-    for mask in random_masks(3, 99, seed=4):
-        assert np.array_equal(
-            evaluator.predictions(mask), cross_val_predict(GaussianNB(), scale_by_extremes(X, X)[:, mask], y, cv=folds)
-        )
-
-
-@pytest.mark.parametrize("kind", [KernelNBEvaluator, GaussianNBEvaluator])
-def test_results_do_not_depend_on_threads_or_batches(kind):
-    X, y, folds = dataset("pq")
-    masks = random_masks(150, 99, seed=5)
-    one = kind(X, y, folds, n_jobs=1).error_counts(masks)
-    many = kind(X, y, folds, n_jobs=3)
-    assert np.array_equal(many.error_counts(masks), one)
-    assert np.array_equal(np.concatenate([many.error_counts(masks[i : i + 7]) for i in range(0, 150, 7)]), one)
-
-
-def test_mistakes_are_named():
-    X, y, folds = dataset("wine")
-    for width in (0, -1, float("nan"), float("inf"), "wide", None, True):
-        with pytest.raises(PqswarmError, match="bandwidth of KernelNBHyperparameters must be"):
-            KernelNBEvaluator(X, y, folds, width)
-    for floor in (-0.1, 0.6, "low"):
-        with pytest.raises(PqswarmError, match=r"floor of KernelNBHyperparameters must be a number from 0.0 to 0.5"):
-            KernelNBEvaluator(X, y, folds, floor=floor)
-    with pytest.raises(PqswarmError, match="var_smoothing of GaussianNBHyperparameters must be"):
-        GaussianNBEvaluator(X, y, folds, -1)
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        *((KernelNBEvaluator, {"bandwidth": width}) for width in (0, float("nan"), float("inf"), "wide", None, True)),
+        (KernelNBEvaluator, {"floor": 0.6}),
+        (GaussianNBEvaluator, {"var_smoothing": -1}),
+    ],
+)
+def test_mistakes_are_named(kind, wrong):
+    with pytest.raises(PqswarmError, match=rf"{next(iter(wrong))} of {kind.__name__[:-9]}Hyperparameters must be"):
+        kind(*dataset("wine"), **wrong)

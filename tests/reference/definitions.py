@@ -49,14 +49,7 @@ def knn_vote(labels, neighbors):
     return np.array([np.bincount(labels[nearest]).argmax() for nearest in neighbors], dtype=np.int64)
 
 
-def kernel_nb_labels(
-    train,
-    labels,
-    test,
-    bandwidth=0.004,
-    floor=0.0,
-    underflow=False,
-):
+def kernel_nb_labels(train, labels, test, bandwidth=0.004, floor=0.0, underflow=False):
     """Return the class of each test sample by kernel densities, with sums that are not rounded.
 
     The score of a class is its log prior plus the log density of each feature; a fraction `floor` of the density is

@@ -1,5 +1,7 @@
 """The algorithms compared with 2D-UPSO behave as documented."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -22,27 +24,15 @@ def steps(search, errors, count):
 
 
 class TestGA:
-    def test_mutation_flips_the_right_share_of_bits(self):
-        search = GA(99, 0, {"crossover_probability": 0.0})
-        flips = total = 0
-        previous = None
-        for masks in steps(search, lambda masks: np.r_[0.0, np.ones(len(masks) - 1)], 40):
-            if previous is not None:  # the wheel holds the first chromosome alone
-                flips += (masks != previous[0]).sum()
-                total += masks.size
-            previous = masks
-        assert binomtest(int(flips), total, 0.2).pvalue > 1e-4
-
-    def test_one_flip_per_chromosome(self):
-        search = GA(99, 0, {"crossover_probability": 0.0, "mutation": "chromosome"})
-        flips = []
-        previous = None
-        for masks in steps(search, lambda masks: np.r_[0.0, np.ones(len(masks) - 1)], 60):
-            if previous is not None:
-                flips += (masks != previous[0]).sum(axis=1).tolist()
-            previous = masks
-        assert set(flips) == {0, 1}
-        assert binomtest(sum(flips), len(flips), 0.2).pvalue > 1e-4
+    @pytest.mark.parametrize("mutation", ["bit", "chromosome"])
+    def test_mutation_flips_the_right_share(self, mutation):
+        search = GA(99, 0, {"crossover_probability": 0.0, "mutation": mutation})
+        asked = list(steps(search, lambda masks: np.r_[0.0, np.ones(len(masks) - 1)], 60))
+        flips = np.concatenate([masks != before[0] for before, masks in pairwise(asked)])  # the wheel holds the first
+        if mutation == "chromosome":
+            flips = flips.sum(axis=1)
+            assert set(flips) == {0, 1}
+        assert binomtest(int(flips.sum()), flips.size, 0.2).pvalue > 1e-4
 
     def test_crossover_happens_and_how_often(self):
         """Parents of all ones and all zeros: a crossed pair shows one cut, an uncrossed pair none."""

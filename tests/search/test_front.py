@@ -45,6 +45,9 @@ def test_best_and_front_are_those_of_all_evaluated_subsets(name, budget, size):
     assert result.mask.tolist() == best
     np.testing.assert_array_equal(result.errors, np.minimum.accumulate(errors))
     assert result.improvements[-1, 1:].tolist() == [result.error, result.size]
+    steps = result.improvements[:, 0].astype(int)
+    np.testing.assert_array_equal(result.improvements[:, 1], errors[steps])
+    np.testing.assert_array_equal(result.improvements[:, 2], masks[steps].sum(axis=1))
     assert result.sizes[-1] == result.size == sum(best)
 
 

@@ -214,12 +214,7 @@ HALVES = PredefinedSplit(np.where(np.arange(178) % 4 == 0, 0, -1))
 
 
 @pytest.mark.parametrize(
-    "cv",
-    [
-        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
-        ShuffleSplit(3, random_state=0),
-        HALVES,
-    ],
+    "cv", [RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), ShuffleSplit(3, random_state=0), HALVES]
 )
 def test_any_cross_validation(cv):
     X, y = WINE

@@ -20,8 +20,7 @@ from pathlib import Path
 from pqswarm.identify import Archive, identify_file
 from pqswarm.identify.archive.export import check_archive
 from tests.app.recordings import write_pair
-from tests.app.requests import OpenPage, get
-from tests.app.serving import running_app
+from tests.app.requests import OpenPage, get, running_app
 
 BEGINNING = 12
 """Recordings that are there from the start."""

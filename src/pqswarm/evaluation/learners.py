@@ -473,7 +473,6 @@ class KNNClassifier(_NearestNeighbors, Classifier):
     devices = ("cpu", "cuda")
     # The evaluator does not support the cosine distance, which is listed for comparison.
     grid: ClassVar[Any] = {"metric": (*METRICS, "cosine"), "n_neighbors": tuple(range(1, 16))}
-    hyperparameters: KNNHyperparameters
     fast_evaluator = KNNEvaluator
 
     def describe(self) -> str:
@@ -519,7 +518,6 @@ class KernelNBClassifier(Classifier):
     grid: ClassVar[Any] = {
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
     }
-    hyperparameters: KernelNBHyperparameters
     fast_evaluator = KernelNBEvaluator
 
     def estimator(self) -> Any:
@@ -572,7 +570,6 @@ class GaussianNBClassifier(ScikitLearner, Classifier):
     path = "sklearn.naive_bayes.GaussianNB"
     Hyperparameters = GaussianNBHyperparameters
     devices = ("cpu", "cuda")
-    hyperparameters: GaussianNBHyperparameters
     fast_evaluator = GaussianNBEvaluator
 
     def describe(self) -> str:
@@ -594,7 +591,6 @@ class LDAClassifier(ScikitLearner, Classifier):
     title = "LDA"
     path = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
     Hyperparameters = LDAHyperparameters
-    hyperparameters: LDAHyperparameters
     fast_evaluator = LDAEvaluator
 
     def estimator(self) -> Any:
@@ -629,7 +625,6 @@ class DiscreteNBClassifier(Classifier):
     title = "Discrete NB"
     Hyperparameters = DiscreteNBHyperparameters
     takes_sparse = True
-    hyperparameters: DiscreteNBHyperparameters
     fast_evaluator = DiscreteNBEvaluator
 
     def estimator(self) -> Any:
@@ -678,7 +673,6 @@ class EstimatorClassifier(Classifier):
     name = "estimator"
     title = "Estimator"
     Hyperparameters = EstimatorHyperparameters
-    hyperparameters: EstimatorHyperparameters
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -753,7 +747,6 @@ class KNNRegressor(_NearestNeighbors, Regressor):
     title = "k-NN regression"
     path = "sklearn.neighbors.KNeighborsRegressor"
     Hyperparameters = KNNRegressionHyperparameters
-    hyperparameters: KNNRegressionHyperparameters
     fast_evaluator = KNNRegressionEvaluator
 
     def describe(self) -> str:
@@ -770,7 +763,6 @@ class OrdinaryRegressor(ScikitLearner, Regressor):
     title = "Linear regression"
     path = "sklearn.linear_model.LinearRegression"
     Hyperparameters = LinearHyperparameters
-    hyperparameters: LinearHyperparameters
     fast_evaluator = LinearEvaluator
 
     def describe(self) -> str:
@@ -794,7 +786,6 @@ class RidgeRegressor(ScikitLearner, Regressor):
     title = "Ridge regression"
     path = "sklearn.linear_model.Ridge"
     Hyperparameters = RidgeHyperparameters
-    hyperparameters: RidgeHyperparameters
     fast_evaluator = LinearEvaluator
 
     def describe(self) -> str:

@@ -182,8 +182,7 @@ class Merit(DistinctSearch):
         parts = np.full((len(masks), 3), np.inf)
         if errors.ndim == 2:
             parts = np.where(np.isnan(errors[:, :3]), np.inf, errors[:, :3])
-            errors = errors[:, 3]
-            errors = self._estimated(parts, errors)
+            errors = self._estimated(parts, errors[:, 3])
         super()._learn(masks, errors)
         self.parts = np.concatenate([self.parts, parts])
         before = self.seen.errors[self._elites[:1]].min(initial=np.inf)

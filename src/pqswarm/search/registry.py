@@ -14,21 +14,12 @@ from pqswarm.search.sffs import SFFS
 from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
-_BUILT_IN: tuple[type[Search], ...] = (
-    UPSO2D,
-    GA,
-    ACO,
-    BPSO,
-    CatfishBPSO,
-    ChaoticBPSO,
-    SFFS,
-    Ranking,
-    Merit,
-    SparseGA,
-    UMDA,
+ALGORITHMS: Registry[type[Search]] = Registry(
+    "algorithm",
+    Search,
+    (UPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, SparseGA, UMDA),
+    group="pqswarm.search",
 )
-
-ALGORITHMS: Registry[type[Search]] = Registry("algorithm", Search, _BUILT_IN, group="pqswarm.search")
 """All search classes by name."""
 
 
