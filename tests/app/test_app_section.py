@@ -14,12 +14,12 @@ from tests.app.recordings import write_pair
 from tests.app.requests import ONE
 from tests.waiting import PATIENCE, wait_until
 
+from pqswarm.app import studies as followed_studies
 from pqswarm.app.jobs import AnswerCache, Cancelled, Job, Jobs
 from pqswarm.app.recordings import section as recordings
 from pqswarm.app.recordings.queue import RecordingInFile, analyze_file
 from pqswarm.app.recordings.section import RecordingsSection
-from pqswarm.app.studies import followed as followed_studies
-from pqswarm.app.studies.followed import FollowedStudies
+from pqswarm.app.studies import FollowedStudies
 from pqswarm.app.workbench import FolderNames, Workbench, WorkbenchPage
 from pqswarm.recordings import RecordingError, read
 

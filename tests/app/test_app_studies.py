@@ -7,7 +7,7 @@ import pytest
 from tests.app import requests
 from tests.app.requests import get
 
-from pqswarm.app.studies import routes
+from pqswarm.app import studies as routes
 from pqswarm.report.document import compose
 from pqswarm.report.html import html_report
 from pqswarm.report.summary import summarize

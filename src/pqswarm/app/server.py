@@ -24,12 +24,12 @@ from tornado.web import Application
 
 from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
+from pqswarm.app import studies
 from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, is_loopback, read_access, store_access
 from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
 from pqswarm.app.recordings import archive_routes
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
-from pqswarm.app.studies import routes as studies
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 

@@ -55,7 +55,6 @@ _RULES_FOR_DATASETS = (
     "set."
 )
 _SHOW: dict[Measure, Callable[[float], str]] = {"error": percent, "size": "{:.1f}".format}
-_PRINTED_MEANS: dict[Measure, str] = {"error": "mean_J", "size": "mean_size"}
 
 Outcome = tuple[str, str]
 """The conclusion on a claim (`HOLDS`, `FAILS` or `UNKNOWN`), and the numbers behind it."""
@@ -96,10 +95,8 @@ class RunsOfPaper:
 def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, float]:
     """Return the p-value of each other group against a control: two-sided Mann-Whitney test, Hommel-adjusted."""
     others = [title for title in values if title != control]
-    if not others:
-        return {}
-    adjusted = hommel(np.array([mann_whitney(values[title], values[control])[0] for title in others]))
-    return dict(zip(others, adjusted.tolist(), strict=True))
+    p = [mann_whitney(values[title], values[control])[0] for title in others]
+    return dict(zip(others, hommel(p).tolist(), strict=True))
 
 
 def _conclude_on_means(means: Mapping[str, float], p: Mapping[str, float], refuted: str) -> str:
@@ -113,7 +110,7 @@ def _conclude_on_means(means: Mapping[str, float], p: Mapping[str, float], refut
 def _say_means(means: Mapping[str, float], p: Mapping[str, float], rival: str, measure: Measure, paper: Overlay) -> str:
     """The mean of the hero and of its best rival, here and in the paper."""
     show = _SHOW[measure]
-    printed = {title: row[_PRINTED_MEANS[measure]] for title, row in paper.performance.items()}
+    printed = paper.means(measure)
     printed_rival = min((title for title in printed if title != HERO), key=lambda title: printed[title])
     return (
         f"{show(means[HERO])} vs. {rival} {show(means[rival])} ({probability(p[rival])}); paper: "
@@ -128,8 +125,8 @@ def _lowest_by_runs(runs: RunsOfPaper, measure: Measure) -> Outcome:
     if not p:
         return UNKNOWN, "no other algorithm ran"
     rival = min(p, key=lambda title: means[title])
-    conclusion = _conclude_on_means(means, p, runs.refute(by_runs=False))
-    return conclusion, _say_means(means, p, rival, measure, runs.classifier.paper)
+    numbers = _say_means(means, p, rival, measure, runs.classifier.paper)
+    return _conclude_on_means(means, p, runs.refute(by_runs=False)), numbers
 
 
 def _lowest_by_datasets(classifier: ClassifierAcrossDatasets, measure: Measure) -> Outcome:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from pqswarm.report.section import PAPER, SOURCE
 from pqswarm.study import StudyPlan
@@ -49,6 +49,11 @@ class Overlay:
 
     def __bool__(self) -> bool:
         return self.all_features is not None
+
+    def means(self, measure: Literal["error", "size"]) -> dict[str, float]:
+        """Return the mean errors or sizes of the algorithms, by title."""
+        key = {"error": "mean_J", "size": "mean_size"}[measure]
+        return {title: row[key] for title, row in self.performance.items()}
 
     def robust(self, title: str) -> bool | None:
         """Whether a subset was at least as accurate as all features at every level; None if it is not in the paper."""

@@ -49,7 +49,10 @@ def _drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Draw
     fractions = selection_fractions(classifier.groups)
     level = study.wavelet_level
     if level is None:
-        return [_list(study, classifier, fractions)]
+        caption = "The most frequently selected features"
+        note = f"Bars: runs of {classifier.baseline} that selected the feature; markers: the other algorithms."
+        values = (fractions, study.feature_names, study.palette)
+        return [adaptive_drawing("", caption, note, plot_selected_features, *values)]
     bands = band_names(level)
     rate = study.sampling_rate
     edges = None if rate is None else band_edges(rate, level)
@@ -70,18 +73,6 @@ def _drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Draw
         caption = "The same for the other algorithms"
         drawings.append(adaptive_drawing("others", caption, note, plot_feature_maps, others, bands, FUNCTIONS, edges))
     return drawings
-
-
-def _list(study: DatasetSummary, classifier: ClassifierSummary, fractions: dict[str, FloatArray]) -> Drawing:
-    return adaptive_drawing(
-        "",
-        "The most frequently selected features",
-        f"Bars: runs of {classifier.baseline} that selected the feature; markers: the other algorithms.",
-        plot_selected_features,
-        fractions,
-        study.feature_names,
-        study.palette,
-    )
 
 
 def _features(study: DatasetSummary, classifier: ClassifierSummary, fraction: FloatArray) -> Table:

@@ -11,9 +11,8 @@ from pqswarm.study.plan import held_out_seeds
 def how_content(study: DatasetSummary) -> Content:
     """State version, machine, time and seeds, and show the plan."""
     plan = study.plan
-    seeds = {"events": study.generated and study.generated.seed, "searches": plan.seed}
-    listed = [f"{seed} ({what})" for what, seed in seeds.items() if seed is not None]
-    listed.insert(-1, f"{plan.folds.seed} and {plan.folds.stage_two_seed} (folds)")
+    listed = [] if study.generated is None else [f"{study.generated.seed} (events)"]
+    listed += [f"{plan.folds.seed} and {plan.folds.stage_two_seed} (folds)", f"{plan.seed} (searches)"]
     held_out = [str(seed) for seed in held_out_seeds(plan)]
     listed += [f"{enumerate_words(held_out)} (held-out {study.item}s)"] if held_out else []
     words = (

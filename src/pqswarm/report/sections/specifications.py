@@ -238,13 +238,11 @@ def specifications_content(study: MultiverseSummary) -> Content:
         "Below, the keys of the plan that each specification sets. For its whole plan: pqswarm plan show DIR "
         "--specification NAME."
     )
-    listings = {f"Specification {each.name}": _list_changes(each) for each in study.specifications}
+    listings = {}
+    for each in study.specifications:
+        changes = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in each.changes.items()]
+        listings[f"Specification {each.name}"] = "\n".join(changes) or "the plan itself"
     return Content(words=[words], tables=[table], listings=listings)
-
-
-def _list_changes(specification: Specification) -> str:
-    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in specification.changes.items()]
-    return "\n".join(lines) or "the plan itself"
 
 
 def plot_curve(
@@ -338,8 +336,7 @@ def _label_choices(axis: Axes, rows: list[tuple[str, str]], narrow: bool) -> dic
 
 def _draw_paper(axis: Axes, classifier: ClassifierAcrossSpecifications, measure: Measure) -> None:
     """Draw the paper's own effect as a line."""
-    key = {"error": "mean_J", "size": "mean_size"}[measure]
-    printed = {title: row[key] for title, row in classifier.paper.performance.items()}
+    printed = classifier.paper.means(measure)
     if classifier.baseline not in printed:
         return
     best = min(value for title, value in printed.items() if title != classifier.baseline)

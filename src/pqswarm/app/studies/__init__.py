@@ -1,1 +1,0 @@
-"""Studies in the workbench: live progress and reports."""
