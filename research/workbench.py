@@ -54,8 +54,8 @@ def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
         start = time.perf_counter()
         header = get(app, f"/api/recordings/{names['long.cfg']}")
         view = get(app, f"/api/recordings/{names['long.cfg']}/view?points=1200")
-        results.add(f"first picture ({view['share']:.0%} of it)", time.perf_counter() - start, 3.0)
-        while view["share"] < 1:
+        results.add(f"first picture ({view['fraction']:.0%} of it)", time.perf_counter() - start, 3.0)
+        while view["fraction"] < 1:
             view = get(app, f"/api/recordings/{names['long.cfg']}/view?points=1200")
         results.add(f"whole picture of {header['seconds'] / 60:g} min", time.perf_counter() - start, 3.0)
         slowest = 0.0
@@ -73,7 +73,7 @@ def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
         short = time.perf_counter()
         get(app, f"/api/recordings/{names['short.cfg']}")
         view = get(app, f"/api/recordings/{names['short.cfg']}/view?points=1200")
-        results.add(f"recording of 10 s ({view['share']:.0%} of it)", time.perf_counter() - short, 1.0)
+        results.add(f"recording of 10 s ({view['fraction']:.0%} of it)", time.perf_counter() - short, 1.0)
 
 
 def look_at_everything(app: "subprocess.Popen[str]", results: Results, names: dict[str, str]) -> None:

@@ -242,7 +242,7 @@ def test_closing_the_page_stops_the_work(writable, empty_folder):
     assert wait_until(lambda: recording(writable, "steady.cfg"))["state"] == "waiting"
     with open_page(writable) as page:
         get(writable, "/api/recordings")
-        page.wait(lambda message: message.get("state") == "working" and message["share"] > 0)
+        page.wait(lambda message: message.get("state") == "working" and message["fraction"] > 0)
     wait_until(lambda: not get(writable, "/api/recordings")["analyzing"])
     assert recording(writable, "steady.cfg")["state"] == "waiting"
     wait_until(lambda: is_idle(writable.pid))

@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from tests.identify.invented import analysis, event, recording, renamed
 
-from pqswarm.identify.show import fonts
+from pqswarm.identify.show import figures
 from pqswarm.identify.show.figures import plot_event
 from pqswarm.identify.show.sheet import SheetBook, draw_sheet
 from pqswarm.measure import Incident, IncidentStage
@@ -121,7 +121,7 @@ def test_legends_are_inside(monkeypatch):
 def test_names_that_no_font_has(monkeypatch):
     """The phase stands for the name."""
     monkeypatch.setattr("pqswarm.identify.show.figures.font_families", lambda: ("DejaVu Sans",))
-    monkeypatch.setattr(fonts, "_fonts_have", lambda letter: ord(letter) < 0x3000)
+    monkeypatch.setattr(figures, "_fonts_have", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     verdict_on = analysis(SAG, of=of, station="站 1")
     figure = plot_event(of, verdict_on)
@@ -134,8 +134,8 @@ def test_fonts_are_those_of_the_machine():
     from matplotlib.font_manager import fontManager
 
     known = {font.name for font in fontManager.ttflist}
-    assert set(fonts.font_families()) <= known
-    assert fonts.font_families()[0] == "DejaVu Sans"
+    assert set(figures.font_families()) <= known
+    assert figures.font_families()[0] == "DejaVu Sans"
 
 
 def test_currents_are_those_beside_the_largest():

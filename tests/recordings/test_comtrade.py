@@ -77,18 +77,13 @@ def test_agrees_with_the_comtrade_package(write, n):
 
 def test_one_file(tmp_path):
     config, data = builders.comtrade_seeds()[1]
-    (tmp_path / "case.CFF").write_bytes(builders.cff(config, data, "BINARY"))
-    assert_waves(read(tmp_path / "case.CFF"))
+    content = builders.cff(config, data, "BINARY")
+    for name, variant in (("case.CFF", content), ("colons.cff", content.replace(b"file type: ", b"file type "))):
+        (tmp_path / name).write_bytes(variant)
+        assert_waves(read(tmp_path / name))
     (tmp_path / "bad.cff").write_bytes(b"--- file type: CFG ---\r\n" + config)
     with pytest.raises(RecordingError, match=r"bad\.cff .*no data section"):
         read(tmp_path / "bad.cff")
-
-
-def test_one_file_without_colons(tmp_path):
-    config, data = builders.comtrade_seeds()[1]
-    content = builders.cff(config, data, "BINARY").replace(b"file type: ", b"file type ")
-    (tmp_path / "case.cff").write_bytes(content)
-    assert_waves(read(tmp_path / "case.cff"))
 
 
 @pytest.mark.parametrize("kind", ["BINARY", "BINARY BASE64", "BASE64"])
@@ -216,6 +211,8 @@ def test_cut_data(write):
     recording = read(write(config, data[: len(data) // 2]))
     assert recording.n_samples == 48
     assert "The configuration announces 96 samples, the data have 48." in recording.notes
+    with pytest.raises(RecordingError, match="max_bytes"):
+        read(write(*builders.comtrade_seeds()[0]), max_bytes=1000)
     with pytest.raises(RecordingError, match="no whole row"):
         read(write(config, data[:5]))
 
@@ -324,12 +321,6 @@ def test_lies_in_the_configuration(write, change, reason):
         with pytest.raises(RecordingError, match=reason) as caught:
             read(path)
         assert str(path) in str(caught.value)
-
-
-def test_limits(write):
-    path = write(*builders.comtrade_seeds()[0])
-    with pytest.raises(RecordingError, match="max_bytes"):
-        read(path, max_bytes=1000)
 
 
 @pytest.fixture

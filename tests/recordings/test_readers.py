@@ -3,8 +3,6 @@
 import gzip
 import io
 import os
-import subprocess
-import sys
 import wave
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ import pytest
 from tests.recordings import builders
 from tests.reference import pqdif
 
-import pqswarm.recordings as recordings
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import RecordingError, open_recordings, read, read_all
 from pqswarm.recordings.files import FileBytes
@@ -93,18 +90,6 @@ def test_names_lead_nowhere(tmp_path):
     (tmp_path / "case.dat").write_bytes(data)
     with pytest.raises(RecordingError, match=r"no \.dat beside it"):
         read(tmp_path / "x" / "case.cfg")
-
-
-def test_import_is_light():
-    heavy = ("comtrade", "pandas", "scipy", "numba")
-    program = f"import pqswarm.recordings, sys; print([name for name in {heavy} if name in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
-def test_exports():
-    assert set(recordings.__all__) <= set(vars(recordings))
-    assert sorted(recordings.__all__, key=lambda n: (not n.isupper(), n[0].islower(), n)) == recordings.__all__
 
 
 def sound():

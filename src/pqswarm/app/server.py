@@ -27,7 +27,6 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm.app import studies
 from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, is_loopback, read_access, store_access
 from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
-from pqswarm.app.recordings import archive_routes
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.workbench import Workbench
@@ -91,7 +90,6 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         (r"/assets/([a-z0-9_./]+)", ServerAsset),
         (r"/api/updates/([0-9a-f]{32})", PageUpdatesHandler),
         *recordings.ROUTES,
-        *archive_routes.ROUTES,
         *studies.ROUTES,
     ]
     workbench.sections["recordings"] = RecordingsSection(workbench)

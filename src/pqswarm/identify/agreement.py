@@ -53,18 +53,14 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
         step = _STEP_RINGS * abs(1 - event.magnitude)
         if peak > max(step, _TRANSIENT_OVER * event.details.get("distortion_before", 0.0)):
             return f"{event.type}_with_transient"
-        is_distorted = "notching" not in beside and _is_distorted(event, "harmonics" in beside, thd, background)
+        is_above = rises_in_thd(event.details, thd) or event.details.get("thd_before", background) > thd
+        is_distorted = "notching" not in beside and ("harmonics" in beside or is_above)
         return f"{event.type}_with_harmonics" if is_distorted else event.type
     if event.type == "transient":
         return "impulsive_transient" if event.category.startswith("impulsive") else "oscillatory_transient"
     if event.type in ("harmonics", "flicker") and {event.type, *beside} >= {"harmonics", "flicker"}:
         return "flicker_with_harmonics"
     return _RULE_CLASSES.get(event.type, event.type.replace(" ", "_"))
-
-
-def _is_distorted(event: Event, default: bool, thd: float, background: float) -> bool:
-    """Whether a sag or swell has harmonics, from the THD before and during it; `default` if it is not known."""
-    return default or rises_in_thd(event.details, thd) or event.details.get("thd_before", background) > thd
 
 
 def describe_agreement(

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pqswarm._base.text import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import MEASURED, in_words
-from pqswarm.identify.rows import event_row
+from pqswarm.identify.rows import clock_text, event_row
 from pqswarm.identify.tolerance import rank_event
-from pqswarm.identify.words import clock_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.stages import Incident, order_in_time
 from pqswarm.measure.supply.channels import ChannelState

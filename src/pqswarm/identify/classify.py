@@ -175,7 +175,8 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
     Other events are left out if enough remains.
     """
     if event.type in _LASTING:
-        return _window_centred_on(found, (event.start + event.end) / 2)
+        middle = round((event.start + event.end) / 2 * found.sampling_rate)
+        return _clip_window(found, middle - _recording_window_length(found) // 2)
     part = event.worst
     first, stop = _window_around(found, part.start, max(part.end, part.start))
     rate = found.sampling_rate
@@ -214,10 +215,6 @@ def read_window_samples(
 
 def _recording_window_length(found: Characterization) -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
-
-
-def _window_centred_on(found: Characterization, moment: float) -> tuple[int, int]:
-    return _clip_window(found, round(moment * found.sampling_rate) - _recording_window_length(found) // 2)
 
 
 def _window_around(found: Characterization, start: float, end: float) -> tuple[int, int]:
@@ -355,18 +352,13 @@ class _EventClassifier:
                 rule = "flicker_with_harmonics"
             classes = measured_classes(classes, event.type, rule, thd, self.found.thresholds.thd)
         is_measured = is_bundled and classes == {rule}
-        prediction, reason = (
-            (None, "the model analyses one channel at a time")
-            if event.type == "unbalance"
-            else (None, "")
-            if is_measured
-            else self._ask(result, first, stop, classes)
-        )
-        if prediction is None:
-            shares = {rule: 1.0} if is_measured else {}
-            known = True
-        else:
-            shares, known = _analyzed_probabilities(prediction)
+        shares = {rule: 1.0} if is_measured else {}
+        known = True
+        reason = "the model analyses one channel at a time"
+        if event.type != "unbalance" and not is_measured:
+            prediction, reason = self._ask(result, first, stop, classes)
+            if prediction is not None:
+                shares, known = _analyzed_probabilities(prediction)
         if shares and is_bundled:
             shares = calibrate_shares(shares, event.type, result, rate / frequency)
         if not shares:
@@ -377,8 +369,7 @@ class _EventClassifier:
             agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
         else:
             agreement = "cannot be compared: unlike all training events of the model"
-        window = (first / rate, stop / rate)
-        return EventResult(event, rule, shares, agreement, window, result.reference_source, known)
+        return EventResult(event, rule, shares, agreement, (first / rate, stop / rate), result.reference_source, known)
 
     @cached_property
     def _starts(self) -> list[float]:

@@ -419,7 +419,22 @@ class Model:
         Path
             The file. The same model gives the same bytes.
         """
-        return save(self, path)
+        entries = {
+            "class_names": self.class_names,
+            "subsets": [
+                {**vars(subset), "farthest": min(subset.farthest, _MAX_DISTANCE), "events": len(table.labels)}
+                for subset, table in zip(self.subsets, self.tables, strict=True)
+            ],
+            "classifier": self.classifier.name,
+            "hyperparameters": self.classifier.settings,
+            "origin": dict(self.origin),
+        }
+        arrays = {
+            "codes": np.concatenate([table.codes.ravel() for table in self.tables]),
+            "labels": np.concatenate([table.labels for table in self.tables]),
+            "knots": np.concatenate([table.knots for table in self.tables]),
+        }
+        return _FILE.write(path, entries, arrays)
 
 
 def scale_for_model(values: FloatArray, knots: FloatArray) -> FloatArray:
@@ -459,26 +474,6 @@ def default_model() -> Model:
     'broad'
     """
     return load_model(Path(__file__).with_name("default.npz"))
-
-
-def save(model: Model, path: str | Path) -> Path:
-    """Write a model; see :meth:`pqswarm.identify.Model.save`."""
-    entries = {
-        "class_names": model.class_names,
-        "subsets": [
-            {**vars(subset), "farthest": min(subset.farthest, _MAX_DISTANCE), "events": len(table.labels)}
-            for subset, table in zip(model.subsets, model.tables, strict=True)
-        ],
-        "classifier": model.classifier.name,
-        "hyperparameters": model.classifier.settings,
-        "origin": dict(model.origin),
-    }
-    arrays = {
-        "codes": np.concatenate([table.codes.ravel() for table in model.tables]),
-        "labels": np.concatenate([table.labels for table in model.tables]),
-        "knots": np.concatenate([table.knots for table in model.tables]),
-    }
-    return _FILE.write(path, entries, arrays)
 
 
 def load_model(path: str | Path) -> Model:

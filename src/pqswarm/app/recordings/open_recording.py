@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._base.thinning import extremes
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import Envelope
+from pqswarm.recordings import Envelope, RecordingSource
 from pqswarm.recordings.envelope import (
     describe_header,
     describe_view,
@@ -22,7 +22,6 @@ from pqswarm.recordings.status import interruptible_status_reading
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray
     from pqswarm.identify import Analysis
-    from pqswarm.recordings import RecordingSource
 
 MAX_POINTS = 4000
 """Maximum number of columns of a view; no screen has more."""

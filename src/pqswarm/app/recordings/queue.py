@@ -130,7 +130,9 @@ class RecordingFiles:
         owners = {"", visitor}
         for owner in owners:
             if owner not in self._scans or self._scans[owner].done():
-                self._scans[owner] = self._threads.submit(self._scan, owner, self._interval(owner))
+                self._scans[owner] = self._threads.submit(
+                    self._scan, owner, max(_SCAN_INTERVAL, _SCAN_SHARE * self._took.get(owner, 0.0))
+                )
         if not now:
             wait([self._scans[owner] for owner in owners], _SCAN_WAIT)
         changed = changed or self._has_changed
@@ -140,9 +142,6 @@ class RecordingFiles:
     def look_again(self) -> None:
         """Scan the folder with the next update, whenever the last one was."""
         self._scanned.pop("", None)
-
-    def _interval(self, owner: str) -> float:
-        return max(_SCAN_INTERVAL, _SCAN_SHARE * self._took.get(owner, 0.0))
 
     def _scan(self, owner: str, interval: float) -> bool:
         with self._scanning[bool(owner)]:

@@ -123,8 +123,7 @@ class RecordingsSection:
 
     def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
         """Return the recordings of a file; one until it was analysed."""
-        query = "SELECT count(*) FROM recordings WHERE content = ?"
-        count = self.archive.database.rows(query, file.content)[0][0]
+        count = self.archive.database.rows("SELECT count(*) FROM recordings WHERE content = ?", file.content)[0][0]
         return [RecordingInFile(file, number) for number in range(max(count, 1))]
 
     def analysis(self, place: RecordingInFile) -> dict[str, Any] | None:

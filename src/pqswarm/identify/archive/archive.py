@@ -189,8 +189,7 @@ class Archive:
         if analysis is None:
             return
         for number, incident in enumerate(analysis.incidents):
-            place = {"recording": recording, "position": number}
-            insert(database, "incidents", place | incident_values(incident))
+            insert(database, "incidents", {"recording": recording, "position": number} | incident_values(incident))
         writer.write(recording, position, analysis, self.events.corrections_of(file.content, position))
 
     def _find_station(self, database: sqlite3.Connection, name: str) -> int:
@@ -337,8 +336,7 @@ class Archive:
             insert(database, "corrections", values)
             analysis = self.analysis(recording)
             if analysis is not None:
-                corrections = self.events.corrections_of(content, place)
-                rows = event_values(analysis, event_records(analysis), corrections)
+                rows = event_values(analysis, event_records(analysis), self.events.corrections_of(content, place))
                 database.executemany(
                     "UPDATE events SET label = :label, cause = :cause, hidden = :hidden "
                     "WHERE recording = :recording AND position = :position",
@@ -481,8 +479,7 @@ class Archive:
         if text.strip():
             check_site(Site.read(text, f"the site of {file_text(name)}"))
         with self.database.transaction() as database:
-            station = self._find_station(database, name)
-            values = (text.strip(), by.strip(), _now(), station)
+            values = (text.strip(), by.strip(), _now(), self._find_station(database, name))
             database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
 
     def ask_again_for(self, station: int | None = None) -> list[str]:

@@ -3,6 +3,7 @@
 A rollback journal, not a write-ahead log: the latter does not work on network shares, where archives often are.
 """
 
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -17,10 +18,55 @@ from urllib.parse import quote
 from weakref import finalize
 
 from pqswarm._base.files import file_identity
-from pqswarm._base.text import file_text
+from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
-from pqswarm.identify.archive.migration import migrate
+from pqswarm.identify.analysis import EventResult
+from pqswarm.identify.tolerance import curve_point
 
+_RENAMED_KEYS = {
+    "kind": "type",
+    "class": "label",
+    "rule_class": "rule_label",
+    "reference": "reference_volts",
+    "event_numbers": "events",
+}
+_RENAMED_STATES = {
+    "live": "connected",
+    "dead throughout": "disconnected",
+    "dead for a part": "partial",
+    "calculated": "derived",
+    "not of the supply": "auxiliary",
+}
+_NOTHING = "SELECT number FROM events WHERE kind = 'none'"
+_IS_NOTHING = "json_extract(record, '$.kind') = 'none'"
+_MIGRATION = (
+    "UPDATE recording_records SET record = json_set(record, '$.no_event_reason', json_extract((SELECT e.record FROM "
+    f"event_records AS e JOIN events USING (number) WHERE number IN ({_NOTHING}) AND "
+    "events.recording = recording_records.recording), '$.sentence')) "
+    "WHERE recording IN (SELECT recording FROM events WHERE kind = 'none')",
+    f"DELETE FROM event_records WHERE number IN ({_NOTHING})",
+    "DELETE FROM events WHERE kind = 'none'",
+    "INSERT INTO notes (content, position, text, author, at, removed) SELECT content, position, "
+    f"'No event was found; corrected to ' || label || '. ' || note, author, at, '' FROM corrections "
+    f"WHERE {_IS_NOTHING}",
+    f"DELETE FROM corrections WHERE {_IS_NOTHING}",
+    "ALTER TABLE contents RENAME COLUMN analyser TO analyzer",
+    "ALTER TABLE events RENAME COLUMN kind TO type",
+    "ALTER TABLE events RENAME COLUMN class TO label",
+    "ALTER TABLE events ADD COLUMN seconds REAL",
+    "ALTER TABLE events ADD COLUMN percent REAL",
+    "DROP TABLE words",
+    "DROP TABLE recording_events",
+    "UPDATE recording_records SET record = renamed(record) WHERE record != ''",
+    "UPDATE incidents SET record = renamed(record)",
+    "UPDATE event_records SET record = renamed_event(record)",
+    "UPDATE corrections SET record = renamed_event(record)",
+    "UPDATE events SET seconds = curve_value(r.record, 0), percent = curve_value(r.record, 1) "
+    "FROM event_records AS r WHERE r.number = events.number",
+    "UPDATE recordings SET revision = (SELECT last + 1 FROM revisions)",
+    "UPDATE revisions SET last = last + 1",
+)
+"""Corrections of what was no event become notes: there is nothing left that they could correct."""
 FILE_NAME = "archive.sqlite"
 SCHEMA_VERSION = 2
 _APPLICATION = 0x70717361
@@ -29,11 +75,40 @@ _READ_SECONDS = 60.0
 """Time after which a query is interrupted: a foreign file must not occupy the workbench [s]."""
 _STEPS = 100_000
 """Instructions of SQLite between two looks at the clock."""
-
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 _STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
 """Errors about values that a damaged file has, and no column can exclude."""
 _Read = TypeVar("_Read", bound=Callable[..., Any])
+
+
+def migrate(database: sqlite3.Connection) -> None:
+    """Convert an archive of schema 1, in a transaction."""
+    database.create_function("renamed", 1, lambda text: json_text(_renamed(json.loads(text))), deterministic=True)
+    database.create_function("renamed_event", 1, _renamed_event, deterministic=True)
+    database.create_function("curve_value", 2, _curve_value, deterministic=True)
+    for step in _MIGRATION:
+        database.execute(step)
+
+
+def _renamed(value: Any) -> Any:
+    """The same with the names of today."""
+    if isinstance(value, list):
+        return [_renamed(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    renamed = {_RENAMED_KEYS.get(key, key): _renamed(entry) for key, entry in value.items()}
+    if renamed.get("state") in _RENAMED_STATES:
+        renamed["state"] = _RENAMED_STATES[renamed["state"]]
+    return renamed
+
+
+def _renamed_event(text: str) -> str:
+    return json_text(EventResult.of(_renamed(json.loads(text))).as_dict())
+
+
+def _curve_value(text: str, place: int) -> float | None:
+    point = curve_point(EventResult.of(json.loads(text)).event)
+    return None if point is None else point[place]
 
 
 def reading(method: _Read) -> _Read:
@@ -150,27 +225,27 @@ class ArchiveDatabase:
         application, version = (int(self.connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
         return application, version
 
+    def _timed_connection(self) -> sqlite3.Connection:
+        """The connection of this thread, with the whole time of a query left."""
+        connection = self.connection
+        self._local.deadline = monotonic() + _READ_SECONDS
+        return connection
+
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
         with self.explained():
-            connection = self.connection
-            self._local.deadline = monotonic() + _READ_SECONDS
-            return connection.execute(query, values).fetchall()
+            return self._timed_connection().execute(query, values).fetchall()
 
     def named_rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
         """Return the rows of a query, by the names of the columns."""
         with self.explained():
-            connection = self.connection
-            self._local.deadline = monotonic() + _READ_SECONDS
-            cursor = connection.execute(query, values)
+            cursor = self._timed_connection().execute(query, values)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def columns(self, query: str, *values: Any, size: int = 50_000) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the columns of a query, some rows at a time."""
-        connection = self.connection
-        self._local.deadline = monotonic() + _READ_SECONDS
-        cursor = connection.execute(query, values)
+        cursor = self._timed_connection().execute(query, values)
         while rows := cursor.fetchmany(size):
             yield list(zip(*rows, strict=True))
 
@@ -186,8 +261,7 @@ class ArchiveDatabase:
             identity = getattr(self, "_identity", None)
             if identity is not None and file_identity(self.path) != identity:
                 raise PqswarmError(f"{file_text(self.path)} was removed or replaced meanwhile: start again.")
-            connection = self.connection
-            self._local.deadline = monotonic() + _READ_SECONDS
+            connection = self._timed_connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection

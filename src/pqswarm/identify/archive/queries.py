@@ -154,8 +154,7 @@ class ArchiveQueries:
         self._lock = Lock()
         self._codes = {"": 0}
         """Codes of texts, which only grow."""
-        columns = {name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}
-        self._table = EventColumns(columns, {}, -1)
+        self._table = EventColumns({name: np.empty(0, dtype) for name, dtype in _DTYPES.items()}, {}, -1)
 
     @property
     def database(self) -> ArchiveDatabase:

@@ -20,15 +20,13 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
-from pqswarm.identify.archive.analyzer import analyze_into
-from pqswarm.identify.archive.files import look_at
+from pqswarm.identify.archive.analyzer import Analyzed, analyze_into
+from pqswarm.identify.archive.files import SeenFile, look_at
 from pqswarm.identify.folder.batch import Candidate, Failure, is_ours, scan, scanned_file_stamp
 
 if TYPE_CHECKING:
-    from pqswarm.identify.archive.analyzer import Analyzed
     from pqswarm.identify.archive.archive import Archive
     from pqswarm.identify.archive.events import Delivery
-    from pqswarm.identify.archive.files import SeenFile
 
 _RETRYABLE = (401, 407, 408, 425, 429)
 """Client errors about time or credentials, not about the event."""

@@ -1,7 +1,10 @@
 """The figure of an event: waveforms, Urms(1/2) and currents over one time axis; only the part shown is read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 from math import ceil
 from typing import Any
 
@@ -15,28 +18,45 @@ from pqswarm._base.thinning import extreme_places
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
-from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
+from pqswarm.identify.rows import time_text
 from pqswarm.identify.show.rows import COLORS, shown_interval
 from pqswarm.identify.tolerance import RMS
-from pqswarm.identify.words import time_text
 from pqswarm.measure import Event
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
 
+_CANDIDATES = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Source Han Sans CN",
+    "Microsoft YaHei",
+    "SimHei",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Heiti SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "Arial Unicode MS",
+    "Noto Sans",
+)
+_FIRST = "DejaVu Sans"
+"""Bundled with matplotlib; Latin, Greek and Cyrillic."""
+_MISSING = "\ufffd"
+_WIDE = 0x1100
+"""Letters from here on are about twice as wide."""
 _COLORS = ("#d1570a", "#0b6fd6", "#0f5132")
 _DASHES: tuple[Any, Any, Any] = ("solid", "solid", (0, (6, 1.5)))
 """Colours and line styles of the phases A, B and C: A and C differ without colours, too."""
-
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
 """Records up to this length are shown whole [cycles]."""
-
 _BUCKETS = 500
 """Intervals whose extremes are drawn, if there are more samples."""
-
 _BLOCK = 1 << 18
 """Samples read at a time."""
-
 _MAX_CURRENTS = 3
 _WIDTH = 7.5
 _LEFT = 0.72
@@ -44,6 +64,51 @@ _RIGHT = 1.85
 _BOTTOM = 0.5
 _GAP = 0.16  # inches
 _LINE = 0.19  # inches
+
+
+@cache
+def font_families() -> tuple[str, ...]:
+    """Return the available fonts, in order of preference."""
+    from matplotlib.font_manager import fontManager
+
+    known = {font.name for font in fontManager.ttflist}
+    return (_FIRST, *(name for name in _CANDIDATES if name in known))
+
+
+@cache
+def _fonts_have(letter: str) -> bool:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return any(get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in font_families())
+
+
+def draw_name(text: str, otherwise: str = "") -> str:
+    """Return a text that the fonts can draw: unchanged, else `otherwise`, else with an ellipsis for missing letters."""
+    letters = [letter if letter.isprintable() and _fonts_have(letter) else "" for letter in text]
+    if all(letters):
+        return text
+    if otherwise:
+        return otherwise
+    return re.sub(f"{_MISSING}+", "…", "".join(letter or _MISSING for letter in letters))
+
+
+def shorten_to_font_width(text: str, limit: int, *, keep: int = 0) -> str:
+    """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`."""
+    text = " ".join(text.split())
+    if _font_width(text) <= limit:
+        return text
+    tail = _cut_to_font_width(text[::-1], keep)[::-1]
+    return f"{_cut_to_font_width(text, limit - 1 - _font_width(tail))}…{tail}"
+
+
+def _font_width(text: str) -> int:
+    return sum(2 if ord(letter) >= _WIDE else 1 for letter in text)
+
+
+def _cut_to_font_width(text: str, limit: int) -> str:
+    """The first letters of a text, up to a width."""
+    widths = accumulate(_font_width(letter) for letter in text)
+    return "".join(letter for letter, width in zip(text, widths, strict=True) if width <= limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +240,7 @@ def _read(
         times.append(moments)
         pieces.append(samples)
     time = np.concatenate(times)
-    values = np.concatenate(pieces, axis=1)
-    return [(time, line) for line in values]
+    return [(time, line) for line in np.concatenate(pieces, axis=1)]
 
 
 def _thin_figure_samples(time: FloatArray, samples: FloatArray, step: int) -> tuple[FloatArray, FloatArray]:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.text import disarm, file_text, voltage_text
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.analysis import Analysis
-from pqswarm.identify.rows import COLUMNS
+from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.rows import COLUMNS, duration_text, magnitude_text, time_text
 from pqswarm.identify.tolerance import RMS
-from pqswarm.identify.words import duration_text, magnitude_text, time_text
 from pqswarm.measure.event import EVENT_TYPES, event_time
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from pqswarm.identify.analysis import EventResult
     from pqswarm.measure import Event
 
 COLORS = {
@@ -136,12 +134,13 @@ def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     where += f" of {row['system']}" if row["system"] else ""
     sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
     label = in_words(row["label"]) + sure if row["label"] else ""
+    seconds = row["duration_s"]
     return (
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,
         where,
         _line_magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
-        _line_duration(row["duration_s"], row["cycles"]),
+        duration_text(seconds, row["cycles"] / seconds) if seconds and row["cycles"] else "",
         str(row["cause"]),
         label,
         str(row["agreement"]),
@@ -154,10 +153,6 @@ def _line_magnitude(value: Any, unit: str, volts: Any) -> str:
     if unit != "pu":
         return f"{value:.3g} {unit}"
     return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
-
-
-def _line_duration(seconds: float | None, cycles: float | None) -> str:
-    return duration_text(seconds, cycles / seconds) if seconds and cycles else ""
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:

@@ -21,11 +21,10 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.rows import duration_text, magnitude_text
 from pqswarm.identify.show import rows
-from pqswarm.identify.show.figures import draw_panels, phase_style
-from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
+from pqswarm.identify.show.figures import draw_name, draw_panels, font_families, phase_style, shorten_to_font_width
 from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
-from pqswarm.identify.words import duration_text, magnitude_text
 from pqswarm.measure import Event, measure_at
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
@@ -201,14 +200,13 @@ def _draw_numbers(page: _SheetPage, main: EventResult) -> None:
 def _sheet_interval(analysis: Analysis, incident: Incident) -> tuple[float, float]:
     """What is shown of an incident [s]: all of it with a margin, or the usual part of a steady one."""
     first = analysis.events[min(incident.events)].event
-    length = analysis.duration
     if not incident.stages:
         start, end = rows.shown_interval(analysis.events[incident.events[0]].event)
     else:
         begin, last = min(incident.start, first.start), max(incident.end, incident.start)
         lead = max(3 / analysis.nominal_frequency, min(0.25 * (last - begin), 1.0))
         start, end = begin - lead, min(last + lead, begin - lead + rows.LONGEST_SHOWN)
-    return max(start, 0.0), min(end, length)
+    return max(start, 0.0), min(end, analysis.duration)
 
 
 def _measure_before_and_during(
@@ -257,8 +255,7 @@ def _draw_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[Snapsh
     for one, other in list(zip(*(moment.channels for moment in moments), strict=True))[:_MAX_ROWS]:
         y += 0.2
         page.rule(y - 0.135, x, right)
-        name = _fit(draw_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3)
-        page.text(x, y, name, fontsize=8)
+        page.text(x, y, _fit(draw_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3), fontsize=8)
         for i, value in enumerate((one, other)):
             text = "?" if value.rms is None else unit_text(value.rms, value.unit)
             page.text(places[2 * i], y, text, fontsize=8, ha="right")

@@ -270,8 +270,7 @@ def train(
 
         search_class(search)
     class_names = TRAINING_CLASSES if isinstance(chosen, str) else chosen.classes
-    listed = read_corrections(corrections)
-    corrected = find_corrected(listed, class_names, site, progress)
+    corrected = find_corrected(read_corrections(corrections), class_names, site, progress)
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
     subsets: list[FeatureSubset] = []
@@ -448,8 +447,7 @@ class ModelCheck:
     def type_accuracy(self) -> float:
         """Fraction of events with a class of the right type (:class:`pqswarm.events.EventClass`)."""
         types = np.array([class_type(name) for name in self.class_names])
-        same = types[:, np.newaxis] == types
-        return float(self.confusion[same].sum() / self.n_events)
+        return float(self.confusion[types[:, np.newaxis] == types].sum() / self.n_events)
 
     def types(self) -> dict[str, float]:
         """Return the accuracy of each type."""

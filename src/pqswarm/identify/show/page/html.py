@@ -16,14 +16,13 @@ from markupsafe import Markup, escape
 from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
-from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.rows import COLUMNS
+from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.rows import COLUMNS, duration_text, join_words, time_text
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,
     ListedEvent,
     ListedRecording,
-    Waveforms,
     count_types,
     find_waveform_recording,
     list_events,
@@ -32,11 +31,9 @@ from pqswarm.identify.show.page.listing import (
 )
 from pqswarm.identify.show.rows import COLORS, csv_lines, row_color
 from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, SEMI_REQUIRED, Curve, curve_point, rank_event
-from pqswarm.identify.words import duration_text, join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
 
 if TYPE_CHECKING:
-    from pqswarm.identify.analysis import Analysis
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.section import Table
 
@@ -87,8 +84,7 @@ def sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = (
             }
         )
     if len(table) > 1:
-        keys = ("events", *_SARFI)
-        table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in keys}})
+        table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in ("events", *_SARFI)}})
     return table
 
 
@@ -314,21 +310,19 @@ class _Axes:
 
     def _point(self, row: _ChartPoint) -> str:
         event_type = row.found.event.type
-        seconds = row.seconds
-        percent = row.percent
-        x = self.x(seconds)
-        y = self.y(percent)
+        x = self.x(row.seconds)
+        y = self.y(row.percent)
         tip = escape(row.tip)
-        if percent > self.top:
+        if row.percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
         elif event_type in RMS:
             shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
         return (
-            f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" data-seconds="{seconds:.6g}" '
-            f'data-percent="{percent:.6g}" fill="{row_color(row.found)}" aria-label="{tip}">'
-            f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
+            f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" '
+            f'data-seconds="{row.seconds:.6g}" data-percent="{row.percent:.6g}" '
+            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}</g></a>'
         )
 
 
@@ -414,7 +408,8 @@ def page_html(
     kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in analyses]
     listed = list_events(kept)
     waveforms = read_waveforms(listed, find)
-    figures = _list_figures(waveforms)
+    figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
+    figures.sort(key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
     worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
     csv = csv_lines(
@@ -515,12 +510,6 @@ class _Figure:
     listed: ListedEvent
     place: int
     note: str
-
-
-def _list_figures(waveforms: Sequence[Waveforms]) -> list[_Figure]:
-    """One figure for each event, worst first."""
-    figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
-    return sorted(figures, key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
 
 
 def _page_html_figures_note(number: int, events: int) -> str:

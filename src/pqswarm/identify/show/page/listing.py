@@ -16,18 +16,17 @@ from pqswarm._base.text import count_text
 from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.rows import join_words, time_text
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, shown_interval
 from pqswarm.identify.tolerance import rank_event
-from pqswarm.identify.words import join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.incidents.stages import Incident
-from pqswarm.recordings import Envelope, open_recordings
+from pqswarm.recordings import Envelope, StatusChannel, open_recordings
 from pqswarm.recordings.envelope import describe_header, describe_view, encode_status_channels
 from pqswarm.recordings.recording import RecordingSource
 
 if TYPE_CHECKING:
     from pqswarm.measure import Event
-    from pqswarm.recordings import StatusChannel
 
 LEAD = 2.0
 """Margin around what is shown of an event [s]."""
@@ -415,7 +414,16 @@ def _read_event_waveforms(
         "header": describe_recording_for_levels(recording, channels),
         "views": list_level_views(recording, shown, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
-        "events": [_waveform_event(one) for one in events[:_MAX_EVENTS]],
+        "events": [
+            {
+                "start": one.found.event.start,
+                "end": one.found.event.end if isfinite(one.found.event.end) else one.found.event.start,
+                "type": one.found.event.type,
+                "title": f"{one.number}: {event_sentence(one.found)}"[:200],
+                "index": one.number,
+            }
+            for one in events[:_MAX_EVENTS]
+        ],
         "first": {one.number: interval.first for one, interval in zip(chosen, near, strict=True)},
     }
     moving = sum(one.places.size > 1 for one in recording.status)
@@ -426,17 +434,6 @@ def _read_event_waveforms(
     if drawn < moving:
         notes.append(f"{drawn} of {moving} changing status channels are shown.")
     return Waveforms(tuple(chosen), _waveforms_as_json(data), " ".join(notes))
-
-
-def _waveform_event(one: ListedEvent) -> dict[str, Any]:
-    event = one.found.event
-    return {
-        "start": event.start,
-        "end": event.end if isfinite(event.end) else event.start,
-        "type": event.type,
-        "title": f"{one.number}: {event_sentence(one.found)}"[:200],
-        "index": one.number,
-    }
 
 
 def _waveforms_as_json(value: Any) -> Markup:
