@@ -58,7 +58,6 @@ def t_interval(values: FloatArray) -> Spread:
     """Return the mean along the first axis, and its 95 % Student's t interval."""
     from scipy.stats import t
 
-    values = np.asarray(values, dtype=np.float64)
     n = len(values)
     mean = values.mean(axis=0)
     half = t.ppf(0.975, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full_like(mean, np.nan)
@@ -96,8 +95,7 @@ def bootstrap_mean(values: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> 
     >>> round(mean.estimate, 4), round(mean.lower, 4), round(mean.upper, 4)
     (0.0735, 0.0712, 0.0768)
     """
-    sample = checked_sample("values", values)
-    return _bootstrap(lambda x, axis: x.mean(axis), (sample,), alpha, seed)
+    return _bootstrap(lambda x, axis: x.mean(axis), (checked_sample("values", values),), alpha, seed)
 
 
 def bootstrap_difference(x: ArrayLike, y: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:

@@ -90,8 +90,10 @@ class FriedmanResult:
         forms = [("plain", self.chi2, self.p_value)]
         if self.chi2_corrected is not None and self.p_value_corrected is not None:
             forms.append(("corrected for ties", self.chi2_corrected, self.p_value_corrected))
-        df = self.degrees_of_freedom
-        return [{"form": form, "chi2": chi2, "degrees_of_freedom": df, "p_value": p} for form, chi2, p in forms]
+        return [
+            {"form": form, "chi2": chi2, "degrees_of_freedom": self.degrees_of_freedom, "p_value": p}
+            for form, chi2, p in forms
+        ]
 
 
 def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_better: bool = True) -> FriedmanResult:
@@ -390,9 +392,9 @@ class ContrastResult:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per algorithm, with a column `vs NAME` for each."""
-        keys = ("algorithm", *(f"vs {name}" for name in self.names))
+        keys = [f"vs {name}" for name in self.names]
         lines = zip(self.names, self.matrix.tolist(), strict=True)
-        return [dict(zip(keys, (name, *line), strict=True)) for name, line in lines]
+        return [{"algorithm": name, **dict(zip(keys, line, strict=True))} for name, line in lines]
 
 
 def contrast_estimation(values: ArrayLike, names: Iterable[str] | None = None) -> ContrastResult:
