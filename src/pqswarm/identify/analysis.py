@@ -262,14 +262,9 @@ class Analysis:
             heading.append(f"{self.start:%Y-%m-%d}")
         references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
         lines = [f"{result.clock(self.start)}  {result.text()}" for result in self.events]
-        return "\n".join(
-            [
-                ", ".join(filter(None, heading)),
-                *self.incident_lines(lines),
-                f"  1 pu: {references}; {self.frequency:.2f} Hz",
-                *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
-            ]
-        )
+        notes = [f"  note: {text}" for text in (*self.notes, *self.caveats)]
+        supply = f"  1 pu: {references}; {self.frequency:.2f} Hz"
+        return "\n".join([", ".join(filter(None, heading)), *self.incident_lines(lines), supply, *notes])
 
     def incident_lines(self, lines: Sequence[str]) -> list[str]:
         """Return a line for each incident with a cause and, below it, those of its events; or why there is none."""

@@ -22,10 +22,10 @@ from pqswarm.identify.archive.files import LEASE, SeenFile, look_at
 from pqswarm.identify.folder.batch import Failure, failure_of, find_candidate, identify_file
 from pqswarm.identify.model import Model, default_model, load_model
 from pqswarm.recordings import RecordingSource, Site, open_recordings
-from pqswarm.study.worker import WorkerPool, is_death, worker_pool
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive
+    from pqswarm.study.worker import WorkerPool
 
 _AHEAD = 4
 """Files that are handed out for each worker."""
@@ -191,12 +191,14 @@ def identify_many(
     `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
     the same names. `after` is called with each recording and its analysis, only without workers.
     """
+    from pqswarm.study.worker import is_death, worker_pool
+
     analyzer = ArchiveAnalyzer(options, {}) if archive is None else ArchiveAnalyzer.of(archive, options)
     plain = {name: value for name, value in options.items() if name != "model"}
     pending: deque[_BacklogFile] = deque()
     claimed: list[str] = []
 
-    def submit(pool: WorkerPool, one: _BacklogFile) -> Future[Analyzed]:
+    def submit(pool: "WorkerPool", one: _BacklogFile) -> Future[Analyzed]:
         return pool.submit(_analyze_in_worker, plain, model_path, analyzer.sites, str(one.path))
 
     rest = iter(paths)
@@ -226,12 +228,14 @@ def identify_many(
 
 
 def _outlive(
-    pool: WorkerPool,
+    pool: "WorkerPool",
     one: _BacklogFile,
     pending: Iterable[_BacklogFile],
-    submit: Callable[[WorkerPool, _BacklogFile], Future[Analyzed]],
+    submit: "Callable[[WorkerPool, _BacklogFile], Future[Analyzed]]",
 ) -> None:
     """After the death of a worker, analyse the next file alone, so that it fails only by itself; then the others."""
+    from pqswarm.study.worker import is_death
+
     pool.restart()
     one.future = submit(pool, one)
     if is_death(one.future.exception()):

@@ -99,7 +99,7 @@ class EventColumns:
         return self._columns[name]
 
     def joined(self, kept: BoolArray, parts: list[dict[str, AnyArray]]) -> dict[str, AnyArray]:
-        """Return the columns of some of the events, followed by those of others."""
+        """Return the columns of some of the events, followed by those of `parts`."""
         return {
             name: np.concatenate([column[kept], *(part[name] for part in parts)])
             for name, column in self._columns.items()

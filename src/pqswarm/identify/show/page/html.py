@@ -276,13 +276,14 @@ class _Axes:
     def draw(self, lines: list[str], curve: Curve, rows: Sequence[_ChartPoint]) -> Markup:
         """Return the whole picture."""
         label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
+        shown = sorted(rows, key=lambda row: rank_event(row.found.event))[-_MAX_POINTS:]
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
             f'aria-label="{escape(label)}">',
             *self._grid(),
             *lines,
             *self._frame(),
-            *(self._point(row) for row in sorted(rows, key=lambda row: rank_event(row.found.event))[-_MAX_POINTS:]),
+            *map(self._point, shown),
             "</svg>",
         ]
         return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)
