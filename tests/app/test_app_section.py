@@ -15,9 +15,9 @@ from tests.app.requests import ONE
 from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app import studies as followed_studies
-from pqswarm.app.jobs import AnswerCache, Cancelled, Job, Jobs
+from pqswarm.app.jobs import AnswerCache, Job, JobCancelled, Jobs
 from pqswarm.app.recordings import section as recordings
-from pqswarm.app.recordings.queue import RecordingInFile, analyze_file
+from pqswarm.app.recordings.queue import RecordingInFile, analyze_queued_file
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import FollowedStudies
 from pqswarm.app.workbench import FolderNames, Workbench, WorkbenchPage
@@ -82,7 +82,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
         (home / name).symlink_to(tmp_path / "outside.dat")
     with pytest.raises(RecordingError, match="leads out of the folder"):
         section.open(Job(), by_name["a.cfg"])
-    (found,) = analyze_file(section.workbench, section.archive, by_name["a.cfg"].file, lambda *_: None).results
+    (found,) = analyze_queued_file(section.workbench, section.archive, by_name["a.cfg"].file, lambda *_: None).results
     assert "leads out of the folder" in found.reason
     with pytest.raises(RecordingError, match="has changed since it was opened"):
         opened.source.read()
@@ -130,7 +130,7 @@ def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkey
         second = pool.submit(section.open, job, place)
         assert len(section.opening) == 1
         job.cancel()
-        with pytest.raises(Cancelled):
+        with pytest.raises(JobCancelled):
             second.result(PATIENCE)
         end.set()
         assert first.exception(PATIENCE) is not None  # the file has no recordings

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from pqswarm.app import server
 from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, read_access, store_access
-from pqswarm.app.handlers import Base, HTTPRefusal
-from pqswarm.app.jobs import Cancelled
+from pqswarm.app.handlers import BaseHandler, HTTPRefusal
+from pqswarm.app.jobs import JobCancelled
 from pqswarm.app.server import make_application
 from pqswarm.app.workbench import Workbench
 from pqswarm.cli.app import browser_opener, choose_password
@@ -234,7 +234,7 @@ def make_handler(folder, address="/"):
     connection = SimpleNamespace(set_close_callback=lambda _: None, context=None)
     line, headers = RequestStartLine("GET", address, "HTTP/1.1"), HTTPHeaders({"Host": "a"})
     request = HTTPServerRequest(connection=connection, start_line=line, headers=headers)
-    return Base(make_application(workbench, AccessControl("127.0.0.1", 1)), request)
+    return BaseHandler(make_application(workbench, AccessControl("127.0.0.1", 1)), request)
 
 
 def test_no_work_starts_after_a_disconnect(tmp_path):
@@ -243,7 +243,7 @@ def test_no_work_starts_after_a_disconnect(tmp_path):
         handler.on_connection_close()
         await handler.work(pytest.fail, "it started")
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(JobCancelled):
         asyncio.run(work())
 
 

@@ -12,7 +12,13 @@ from tests.app.requests import ONE, OTHER, access, ask, connect, get, open_page,
 from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app.recordings.queue import RecordingFiles, upload_folder_name
-from pqswarm.app.recordings.uploads import StoredUploads, Upload, clean_folder, clean_name, clean_parts
+from pqswarm.app.recordings.uploads import (
+    StoredUploads,
+    Upload,
+    clean_upload_folder,
+    clean_upload_name,
+    clean_upload_parts,
+)
 from pqswarm.app.workbench import mark_workbench_file_used, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive
@@ -250,7 +256,7 @@ def test_recordings_of_one_name_keep_their_parts_together(app, state, pair, tmp_
     ("given", "folder"), [("../..", "."), ("a/b/c/d", "b/c/d"), ("x<y>/CON", "x_y_/_CON"), ("C:", "C_")]
 )
 def test_folders_are_cleaned(given, folder):
-    assert clean_folder(given) == Path(folder)
+    assert clean_upload_folder(given) == Path(folder)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +273,7 @@ def test_folders_are_cleaned(given, folder):
     ],
 )
 def test_names_are_cleaned(given, name):
-    assert clean_name(given) == name
+    assert clean_upload_name(given) == name
 
 
 def test_there_is_a_quota(app, state):
@@ -359,8 +365,8 @@ def test_only_uploads_can_be_removed_and_parts_of_dead_servers_go(tmp_path, pair
     parts.mkdir()
     for name in ("999999999-ab", f"{os.getppid()}-cd", "strange"):
         (parts / name).write_bytes(b"1")
-    clean_parts(tmp_path)
+    clean_upload_parts(tmp_path)
     assert [path.name for path in parts.iterdir()] == [f"{os.getppid()}-cd"]
-    clean_parts(tmp_path / "nowhere")
+    clean_upload_parts(tmp_path / "nowhere")
     with pytest.raises(PqswarmError):
-        clean_name("a.exe")
+        clean_upload_name("a.exe")

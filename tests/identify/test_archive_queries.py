@@ -13,9 +13,9 @@ from tests.identify.invented import add, analysis, event, with_label
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, EventResult
-from pqswarm.identify.archive.export import check_archive, export_archive, run_query, table_cell
+from pqswarm.identify.archive.export import check_archive, export_archive, export_query, export_table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
-from pqswarm.identify.show.page.html import sarfi
+from pqswarm.identify.show.page.html import page_sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure.incidents.stages import Incident, IncidentStage
@@ -182,7 +182,7 @@ def test_sarfi_is_that_of_the_page(filled):
                 for one in filled[1].values()
                 if one.station == name and one.start is not None
             ]
-            rows = sarfi(list_events([one for one in chosen if one.analysis.events])) if name else []
+            rows = page_sarfi(list_events([one for one in chosen if one.analysis.events])) if name else []
             total = Counter()
             for row in rows:
                 if row["site"] != "all sites":
@@ -246,7 +246,7 @@ def test_what_others_saw(empty):
 
 def test_sql_can_only_read_and_ends_in_time(filled):
     archive = Archive(filled[0].folder, read_only=True)
-    names, *rows = run_query(archive, "SELECT type, count(*) AS n FROM events GROUP BY type", 10)
+    names, *rows = export_query(archive, "SELECT type, count(*) AS n FROM events GROUP BY type", 10)
     assert names == ("type", "n")
     assert dict(rows) == Counter(found.event.type for one in filled[1].values() for found in one.events)
     for statement in (
@@ -257,14 +257,14 @@ def test_sql_can_only_read_and_ends_in_time(filled):
         "nonsense",
     ):
         with pytest.raises(PqswarmError, match="cannot be run"):
-            list(run_query(archive, statement, 10))
+            list(export_query(archive, statement, 10))
     endless = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
     with pytest.raises(PqswarmError, match="longer than"):
-        list(run_query(archive, endless, 0.05))
-    ((_,), (text,)) = run_query(archive, "SELECT printf('%*s', 900000000, 'a')", 10)
+        list(export_query(archive, endless, 0.05))
+    ((_,), (text,)) = export_query(archive, "SELECT printf('%*s', 900000000, 'a')", 10)
     assert text is None  # one instruction would take memory and time without a limit
-    ((_,), (path,)) = run_query(archive, "SELECT CAST('/data/ä.cfg' AS BLOB)", 10)
-    assert table_cell(path, ".") == "/data/ä.cfg"
+    ((_,), (path,)) = export_query(archive, "SELECT CAST('/data/ä.cfg' AS BLOB)", 10)
+    assert export_table_cell(path, ".") == "/data/ä.cfg"
     archive.close()
 
 
@@ -295,7 +295,7 @@ def test_parquet_holds_what_csv_holds(filled, tmp_path):
     table = parquet.read_table(tmp_path / "events.parquet")
     with (tmp_path / "events.csv").open(encoding="utf-8", newline="") as file:
         expected = list(csv.DictReader(file))
-    found = [{name: str(table_cell(value, ".")) for name, value in row.items()} for row in table.to_pylist()]
+    found = [{name: str(export_table_cell(value, ".")) for name, value in row.items()} for row in table.to_pylist()]
     assert found == expected
     assert len(found) == count
     kinds = {field.name: str(field.type) for field in table.schema}

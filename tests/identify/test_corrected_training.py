@@ -24,13 +24,13 @@ from pqswarm.identify import (
     possible_labels,
     train,
 )
-from pqswarm.identify.archive.files import look_at
+from pqswarm.identify.archive.files import look_at_file
 from pqswarm.identify.features import FEATURES
-from pqswarm.identify.folder.batch import find_candidate
+from pqswarm.identify.folder.batch import find_batch_candidate
 from pqswarm.identify.training.corrections import (
     CorrectedEvent,
-    find_corrected,
-    make_corrected,
+    find_corrected_events,
+    make_corrected_features,
     merge_corrections,
     read_corrections,
 )
@@ -42,7 +42,7 @@ FEW = ("pure_sinusoid", "sag", "harmonics", "oscillatory_transient")
 
 
 def correction_of(analysis, event, label, by):
-    digest = find_candidate(analysis.path).digest()
+    digest = find_batch_candidate(analysis.path).digest()
     found = EventResult.of(json.loads(json_text(event.as_dict())))  # as it is read back
     return Correction(analysis.path, digest, analysis.source, found, label, by, "2026-06-30T12:00:00+00:00")
 
@@ -77,7 +77,7 @@ def analysis(june):
 @pytest.fixture
 def archive(june, analysis, tmp_path):
     """The folder of an archive with one correction."""
-    file = look_at(find_candidate(june / "ripple.cfg"))
+    file = look_at_file(find_batch_candidate(june / "ripple.cfg"))
     with Archive(tmp_path / "archive") as made:
         made.files.register([file])
         made.files.claim(file.content)
@@ -113,7 +113,7 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(analysis, arch
 def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
     """The site names the channel of the corrected event; without it there would be no such event."""
     text = '[channels.UA]\nname = "L1"\n'
-    file = look_at(find_candidate(june / "ripple.cfg"))
+    file = look_at_file(find_batch_candidate(june / "ripple.cfg"))
     with Archive(tmp_path) as archive:
         archive.files.register([file])
         archive.files.claim(file.content)
@@ -122,12 +122,12 @@ def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
         archive.correct(1, 0, "harmonics", "Eve")
     (one,) = read_corrections(tmp_path)
     assert one.found.event.channels == ("L1",)
-    (found,) = find_corrected([one], FEW)
+    (found,) = find_corrected_events([one], FEW)
     assert found.correction is one
 
 
 def test_features_are_those_of_identify(analysis, june):
-    (one,) = find_corrected([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
+    (one,) = find_corrected_events([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in analysis.events[0].window)
     result = analysis.references[0]
@@ -140,11 +140,11 @@ def test_features_are_those_of_identify(analysis, june):
 
 
 def test_how_much_a_corrected_event_weighs(analysis, monkeypatch):
-    (one,) = find_corrected([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
+    (one,) = find_corrected_events([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
 
     def count(events, bandwidth, learned=(0, 1, 2, 3)):
-        rows, labels = make_corrected(events, FEW, learned, 100, 0, bandwidth=bandwidth, wavelet=False)
+        rows, labels = make_corrected_features(events, FEW, learned, 100, 0, bandwidth=bandwidth, wavelet=False)
         assert len(rows) == len(labels)
         assert set(labels.tolist()) <= {FEW.index("harmonics")}
         return len(labels)
@@ -199,13 +199,13 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, analysis):
 
 
 def test_whatever_happens_with_a_recording_is_named(analysis, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.corrections._find_in_recording", lambda *_: 1 / 0)
+    monkeypatch.setattr("pqswarm.identify.training.corrections._find_corrected_in_recording", lambda *_: 1 / 0)
     used = correction_of(analysis, analysis.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),
         pytest.raises(PqswarmError, match="none of the corrections can be used"),
     ):
-        find_corrected([used], FEW)
+        find_corrected_events([used], FEW)
 
 
 def test_labels_that_the_standard_leaves_open(analysis):

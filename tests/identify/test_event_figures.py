@@ -101,7 +101,7 @@ def test_an_event_shows_its_own_busbar():
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing")  # where no font has Chinese letters, their boxes are as wide
 def test_legends_are_inside(monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.show.figures.draw_name", lambda text, otherwise="": text)
+    monkeypatch.setattr("pqswarm.identify.show.figures.draw_figure_name", lambda text, otherwise="": text)
     of = recording()
     of = renamed(
         of,
@@ -120,8 +120,8 @@ def test_legends_are_inside(monkeypatch):
 
 def test_names_that_no_font_has(monkeypatch):
     """The phase stands for the name."""
-    monkeypatch.setattr("pqswarm.identify.show.figures.font_families", lambda: ("DejaVu Sans",))
-    monkeypatch.setattr(figures, "_fonts_have", lambda letter: ord(letter) < 0x3000)
+    monkeypatch.setattr("pqswarm.identify.show.figures.figure_font_families", lambda: ("DejaVu Sans",))
+    monkeypatch.setattr(figures, "_figure_fonts_have", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     verdict_on = analysis(SAG, of=of, station="站 1")
     figure = plot_event(of, verdict_on)
@@ -134,8 +134,8 @@ def test_fonts_are_those_of_the_machine():
     from matplotlib.font_manager import fontManager
 
     known = {font.name for font in fontManager.ttflist}
-    assert set(figures.font_families()) <= known
-    assert figures.font_families()[0] == "DejaVu Sans"
+    assert set(figures.figure_font_families()) <= known
+    assert figures.figure_font_families()[0] == "DejaVu Sans"
 
 
 def test_currents_are_those_beside_the_largest():

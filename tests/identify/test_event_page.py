@@ -17,11 +17,11 @@ from tests.identify.invented import analysis, event, recording, with_label
 from pqswarm.identify.show.page import ListedRecording, page_html
 from pqswarm.identify.show.page.html import (
     _page_html_figures_note,
-    count_dips_for_indices,
-    count_swells_for_indices,
-    sarfi,
+    count_page_dips,
+    count_page_swells,
+    page_sarfi,
 )
-from pqswarm.identify.show.page.listing import MAX_BYTES, choose_events, list_events, listing_headline
+from pqswarm.identify.show.page.listing import MAX_BYTES, choose_listed_events, list_events, listing_headline
 from pqswarm.identify.show.rows import csv_lines
 from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
@@ -226,7 +226,7 @@ def test_sarfi_by_hand():
     bus = analysis(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
     south = analysis(event("sag", 0.45, 0.1), start=later(0), station="South", source="e.cfg")
     quiet = analysis(event("transient", 0.5, 0.0), station="West", source="f.cfg")
-    table = {row["site"]: row for row in sarfi(listed([first, same, after, bus, south, quiet]))}
+    table = {row["site"]: row for row in page_sarfi(listed([first, same, after, bus, south, quiet]))}
     assert list(table) == ["all sites", "North", "North, bus 2", "South", "West"]
     levels = (90, 80, 70, 50, 10, 110, 120, 140, "ITIC", "SEMI")
     counts = {site: [row["events"], *(row[f"SARFI-{level}"] for level in levels)] for site, row in table.items()}
@@ -241,7 +241,7 @@ def test_sarfi_by_hand():
 def test_sarfi_without_a_clock(names):
     """Whether events of two recordings are one is not known, even if the files have one name."""
     recordings = [analysis(SAG, start=None, **{key: text.format(one) for key, text in names.items()}) for one in "ab"]
-    (row,) = sarfi(listed(recordings))
+    (row,) = page_sarfi(listed(recordings))
     assert row["events"] == 2
 
 
@@ -250,7 +250,7 @@ def test_dips_and_swells_by_hand():
     events = [event("sag", u, t, start=100.0 * i) for i, (u, t) in enumerate(lows)] + [
         event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))
     ]
-    dips = count_dips_for_indices(listed([analysis(*events)]))
+    dips = count_page_dips(listed([analysis(*events)]))
     assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
     assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
     assert dips.rows[1][1] == (0, 1, 0, 0, 0)
@@ -258,7 +258,7 @@ def test_dips_and_swells_by_hand():
     assert dips.rows[3][1] == (0, 0, 0, 1, 0)
     assert dips.rows[4][1] == (0, 0, 0, 0, 1)
     assert dips.longer == 1
-    assert [numbers for _, numbers in count_swells_for_indices(listed([analysis(*events)])).rows] == [
+    assert [numbers for _, numbers in count_page_swells(listed([analysis(*events)])).rows] == [
         (1, 0, 0),
         (0, 0, 1),
     ]
@@ -266,7 +266,7 @@ def test_dips_and_swells_by_hand():
 
 def test_a_sag_that_becomes_an_interruption_is_one_dip():
     events = [event("sag", 0.6, 0.1, 1.0), event("interruption", 0.01, 0.2, 1.1), event("sag", 0.6, 0.2, 1.3)]
-    dips = count_dips_for_indices(listed([analysis(*events)]))
+    dips = count_page_dips(listed([analysis(*events)]))
     assert [numbers for _, numbers in dips.rows if sum(numbers)] == [(0, 1, 0, 0, 0)]
     assert dips.rows[4][1] == (0, 1, 0, 0, 0)
 
@@ -345,7 +345,7 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     many = [
         analysis(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
     ]
-    chosen = choose_events(listed(many))
+    chosen = choose_listed_events(listed(many))
     assert len(chosen) == 20
     assert [row.recording.analysis.source for row in chosen] == [
         f"{i}.cfg" for i in range(20)

@@ -29,12 +29,12 @@ from pqswarm.identify import (
     train,
     usable_features,
 )
-from pqswarm.identify.features import MEASURES, feature_upper_frequencies, measure_capture, resample_for_features
+from pqswarm.identify.features import MEASURES, capture_features, feature_upper_frequencies, resample_for_features
 from pqswarm.identify.model import (
     CODES,
-    calibrated_probabilities,
-    calibration_log_scores,
-    fit_estimator_to_calibrate,
+    fit_model_estimator,
+    model_log_scores,
+    model_probabilities,
     scale_for_model,
 )
 from pqswarm.identify.show.figures import plot_event
@@ -120,8 +120,8 @@ def test_the_classes_are_those_of_the_preset():
 
 def test_far_away_is_no_error():
     for name, settings in (("kernel-nb", {"bandwidth": 0.01, "floor": 0.001}), ("k-nn", {"n_neighbors": 1})):
-        fitted = fit_estimator_to_calibrate(CLASSIFIERS[name](settings), np.array([[0.1], [0.9]]), np.array([0, 1]))
-        assert np.isfinite(calibrated_probabilities(calibration_log_scores(fitted, np.array([[1e6], [-1e6]])))).all()
+        fitted = fit_model_estimator(CLASSIFIERS[name](settings), np.array([[0.1], [0.9]]), np.array([0, 1]))
+        assert np.isfinite(model_probabilities(model_log_scores(fitted, np.array([[1e6], [-1e6]])))).all()
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ class TestPreparation:
     @pytest.mark.parametrize("level", [0.0, 1.0, 1e3])
     def test_dull_signals_have_finite_features(self, level):
         assert np.isfinite(compute_features(np.full(5000, level), 25_000, 50.0)).all()
-        assert measure_capture(np.full(5000, level)).shape == (len(MEASURES),)
+        assert capture_features(np.full(5000, level)).shape == (len(MEASURES),)
 
 
 class TestDefaultModel:

@@ -15,9 +15,9 @@ from tests.identify.watching import Place, analyzed, found_in
 
 from pqswarm.errors import FileFormatError
 from pqswarm.identify import Archive, Failure
-from pqswarm.identify.archive.files import look_at
+from pqswarm.identify.archive.files import look_at_file
 from pqswarm.identify.folder import watch
-from pqswarm.identify.folder.batch import Candidate, failure_of, find_candidate, scan
+from pqswarm.identify.folder.batch import Candidate, failure_of, find_batch_candidate, scan_folder
 from pqswarm.recordings.files import find_partner
 
 
@@ -112,7 +112,7 @@ def test_a_pair_is_judged_when_both_are_there(place):
     (place.folder / "a.dat").write_text("other data")
     place.look()
     assert place.analyze.asked == ["A.CFG", "A.CFG"]
-    assert [len(one.parts) for one in scan(place.folder)] == [2]
+    assert [len(one.parts) for one in scan_folder(place.folder)] == [2]
 
 
 @pytest.mark.parametrize("other", ["ev.dat", "EV.DAT", "Ev.DAT", "Ev.dAT"])
@@ -122,15 +122,15 @@ def test_list_digest_and_reader_take_the_same_partner(place, other):
         (place.folder / name).write_text(name)
     if len(list(place.folder.iterdir())) < 3:
         pytest.skip("this disk ignores case")
-    (found,) = [one for one in scan(place.folder) if one.name == "Ev.cfg"]
-    assert found.parts == find_candidate(place.folder / "Ev.cfg").parts
+    (found,) = [one for one in scan_folder(place.folder) if one.name == "Ev.cfg"]
+    assert found.parts == find_batch_candidate(place.folder / "Ev.cfg").parts
     assert found.parts[1] == find_partner(place.folder / "Ev.cfg", ".dat") == place.folder / "Ev.dat"
 
 
 def test_parts_that_are_no_files_are_not_opened(place):
     (place.folder / "a.cfg").write_text("sag")
     (place.folder / "a.dat").mkdir()
-    (found,) = scan(place.folder)
+    (found,) = scan_folder(place.folder)
     assert found.lack == "its .dat is missing"
     pipe = place.folder / "b.csv"
     os.mkfifo(pipe)
@@ -173,7 +173,7 @@ def test_what_ended_the_process_comes_last(place):
         (place.folder / f"{name}.csv").write_text(f"sag {name}")
     with Archive(place.home) as archive:
         for name, times in (("a", 2), ("b", 1)):
-            file = look_at(find_candidate(place.folder / f"{name}.csv"))
+            file = look_at_file(find_batch_candidate(place.folder / f"{name}.csv"))
             archive.files.register([file])
             for _ in range(times):
                 archive.files.claim(file.content)
@@ -186,7 +186,7 @@ def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
     with Archive(place.home) as archive:
-        file = look_at(find_candidate(path))
+        file = look_at_file(find_batch_candidate(path))
         archive.files.register([file])
         archive.files.claim(file.content)
         path.unlink()
@@ -196,7 +196,7 @@ def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
 
 def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
     (place.folder / "a.csv").write_text("sag")
-    file = look_at(find_candidate(place.folder / "a.csv"))
+    file = look_at_file(find_batch_candidate(place.folder / "a.csv"))
     with Archive(place.home) as archive, Archive(place.home) as other:
         other.files.register([file])
         assert other.files.claim(file.content) == "mine"

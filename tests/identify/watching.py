@@ -6,7 +6,7 @@ from math import nan
 from tests.identify.invented import analysis, event
 
 from pqswarm.identify import Archive, Failure
-from pqswarm.identify.archive.analyzer import Analyzed
+from pqswarm.identify.archive.analyzer import AnalyzedFile
 from pqswarm.identify.folder.watch import JsonLines, Watcher
 from pqswarm.measure.event import EVENT_TYPES
 
@@ -24,7 +24,7 @@ def words(path):
 
 
 def analyzed(*results):
-    return Analyzed(results, (None,) * len(results), "test")
+    return AnalyzedFile(results, (None,) * len(results), "test")
 
 
 class Analyser:

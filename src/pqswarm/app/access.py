@@ -82,7 +82,7 @@ class AccessControl:
 
     def reason_to_refuse(self, request: HTTPServerRequest) -> str:
         """Return why a request is refused; empty if it comes from a page of this server."""
-        if _escapes_root(request.uri or ""):
+        if _escapes_access_root(request.uri or ""):
             return "The address leads outside the server's root."
         if is_loopback(self.host) and not self._is_own_host(request.headers.get("Host", "")):
             return "The Host header does not name this server."
@@ -192,7 +192,7 @@ def visitor_id(given: str | None) -> str:
     return given if given is not None and _VISITOR_ID.fullmatch(given) else secrets.token_hex(16)
 
 
-def _escapes_root(address: str) -> bool:
+def _escapes_access_root(address: str) -> bool:
     """Whether the path has a ``..`` step, even if encoded repeatedly; the query may hold any text."""
     path = address.partition("?")[0]
     for _ in range(_MAX_DECODINGS):

@@ -12,7 +12,7 @@ from tornado.web import HTTPError, RequestHandler
 
 from pqswarm import __version__
 from pqswarm.app.access import HEADERS, AccessControl, PasswordQueue, Tickets, visitor_id
-from pqswarm.app.jobs import Cancelled, Job
+from pqswarm.app.jobs import Job, JobCancelled
 from pqswarm.app.workbench import Workbench, WorkbenchPage
 from pqswarm.errors import PqswarmError
 
@@ -27,7 +27,7 @@ _USED_TICKET = "This link works once, for a minute: open it again from the workb
 _Found = TypeVar("_Found")
 
 
-class Missing(PqswarmError):  # noqa: N818 (an answer)
+class HTTPMissing(PqswarmError):  # noqa: N818 (an answer)
     """The requested thing does not exist (404)."""
 
 
@@ -39,7 +39,7 @@ class HTTPRefusal(PqswarmError):  # noqa: N818
         self.status = status
 
 
-class Base(RequestHandler):
+class BaseHandler(RequestHandler):
     """Handler of a request that must come with the token."""
 
     needs_token = True
@@ -139,7 +139,10 @@ class Base(RequestHandler):
         error = kwargs.get("exc_info", (None, None, None))[1]
         reason = "Something went wrong; see the terminal." if status_code >= 500 else self._reason
         if isinstance(error, PqswarmError):
-            status_code = error.status if isinstance(error, HTTPRefusal) else 404 if isinstance(error, Missing) else 400
+            if isinstance(error, HTTPRefusal):
+                status_code = error.status
+            else:
+                status_code = 404 if isinstance(error, HTTPMissing) else 400
             reason = str(error)
         self.set_status(status_code)
         with suppress(StreamClosedError):
@@ -150,20 +153,20 @@ class Base(RequestHandler):
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """Do not log client errors and disconnects, nor the query, which may hold the token."""
-        if not isinstance(value, PqswarmError | Cancelled | HTTPError | StreamClosedError):
+        if not isinstance(value, PqswarmError | JobCancelled | HTTPError | StreamClosedError):
             _LOG.error("cannot answer %s %s", self.request.method, self.request.path, exc_info=(typ, value, tb))
 
 
-class NotFound(Base):
+class NotFoundHandler(BaseHandler):
     """Any other address."""
 
     def prepare(self) -> None:
         """Answer 404 to authorised requests."""
         super().prepare()
-        raise Missing("There is nothing at this address.")
+        raise HTTPMissing("There is nothing at this address.")
 
 
-class Frame(Base):
+class FrameHandler(BaseHandler):
     """The page without any data; it asks for them with the token, or for the password first."""
 
     needs_token = False
@@ -174,7 +177,7 @@ class Frame(Base):
         self.render("index.html", version=__version__, password=bool(self.access.password), **kinds)
 
 
-class Login(Base):
+class LoginHandler(BaseHandler):
     """Exchanges the password for the token."""
 
     needs_token = False
@@ -191,7 +194,7 @@ class Login(Base):
         self.send_json({"token": self.access.token})
 
 
-class TicketHandler(Base):
+class TicketHandler(BaseHandler):
     """Issues tickets."""
 
     def post(self) -> None:
@@ -201,7 +204,7 @@ class TicketHandler(Base):
         self.send_json({"ticket": tickets.issue(address if isinstance(address, str) else "", self.visitor)})
 
 
-class PageUpdatesHandler(Base):
+class PageUpdatesHandler(BaseHandler):
     """Server-sent events for an open page; when it closes, its jobs are cancelled."""
 
     _page: WorkbenchPage | None = None

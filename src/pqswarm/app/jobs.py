@@ -30,7 +30,7 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-class Cancelled(Exception):  # noqa: N818 (not an error)
+class JobCancelled(Exception):  # noqa: N818 (not an error)
     """The result is no longer needed."""
 
 
@@ -50,9 +50,9 @@ class Job:
         self._cancelled.set()
 
     def check(self, *_: object) -> None:
-        """Raise :class:`Cancelled` if the job was cancelled; long work calls this often, e.g. as progress callback."""
+        """Raise :class:`JobCancelled` if it was cancelled; long work calls this often, e.g. as progress callback."""
         if self._cancelled.is_set():
-            raise Cancelled
+            raise JobCancelled
 
 
 class Jobs:

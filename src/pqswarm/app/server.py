@@ -26,7 +26,15 @@ from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
 from pqswarm.app import studies
 from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, is_loopback, read_access, store_access
-from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
+from pqswarm.app.handlers import (
+    BaseHandler,
+    FrameHandler,
+    HTTPMissing,
+    LoginHandler,
+    NotFoundHandler,
+    PageUpdatesHandler,
+    TicketHandler,
+)
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.workbench import Workbench
@@ -67,7 +75,7 @@ _PAUSE = 1.0
 _LOG = logging.getLogger("pqswarm.app")
 
 
-class ServerAsset(Base):
+class ServerAsset(BaseHandler):
     """A script or style sheet of the page, which holds no data."""
 
     needs_token = False
@@ -75,7 +83,7 @@ class ServerAsset(Base):
     def get(self, name: str) -> None:
         """Send the file."""
         if name not in (*SCRIPTS, *STYLES):
-            raise Missing("There is no such file.")
+            raise HTTPMissing("There is no such file.")
         folder = _WEB if name in (*_OWN_SCRIPTS, *_OWN_STYLES) else files(_web)
         self.set_header("Content-Type", f"{_MEDIA_TYPES[Path(name).suffix]}; charset=utf-8")
         self.finish(folder.joinpath(*name.split("/")).read_bytes())
@@ -83,9 +91,9 @@ class ServerAsset(Base):
 
 def make_application(workbench: Workbench, access: AccessControl) -> Application:
     """Return the application with all its routes; none of them maps to a path on disk."""
-    routes: list[tuple[str, type[Base]]] = [
-        (r"/", Frame),
-        (r"/api/login", Login),
+    routes: list[tuple[str, type[BaseHandler]]] = [
+        (r"/", FrameHandler),
+        (r"/api/login", LoginHandler),
         (r"/api/tickets", TicketHandler),
         (r"/assets/([a-z0-9_./]+)", ServerAsset),
         (r"/api/updates/([0-9a-f]{32})", PageUpdatesHandler),
@@ -103,7 +111,7 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         "styles": STYLES,
     }
     return Application(
-        routes, default_handler_class=NotFound, compress_response=True, log_function=lambda _: None, **settings
+        routes, default_handler_class=NotFoundHandler, compress_response=True, log_function=lambda _: None, **settings
     )
 
 
@@ -171,10 +179,10 @@ async def _serve(
             one.close()
         raise
     server.add_sockets(sockets)
-    workbench.on_open.append(_warm_up_once(workbench))
+    workbench.on_open.append(_warm_up_server_once(workbench))
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(partial(_pause_without_handles, sockets))
+    loop.set_exception_handler(partial(_pause_server_without_handles, sockets))
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside the main thread
             loop.add_signal_handler(number, end.set)
@@ -188,7 +196,7 @@ async def _serve(
         workbench.jobs.close()
 
 
-def _pause_without_handles(sockets: list[socket.socket], loop: asyncio.AbstractEventLoop, context: Any) -> None:
+def _pause_server_without_handles(sockets: list[socket.socket], loop: asyncio.AbstractEventLoop, context: Any) -> None:
     """Accept no connections for a while if accepting one failed for lack of file handles; log other errors."""
 
     def listen_for(events: int) -> None:
@@ -204,9 +212,9 @@ def _pause_without_handles(sockets: list[socket.socket], loop: asyncio.AbstractE
     loop.call_later(_PAUSE, listen_for, IOLoop.READ)
 
 
-def _warm_up_once(workbench: Workbench) -> Callable[[], None]:
-    """Return a function whose first call starts :func:`_warm_up` in a daemon thread, which exit does not wait for."""
-    thread = Thread(target=_warm_up, args=(workbench,), name="warm-up", daemon=True)
+def _warm_up_server_once(workbench: Workbench) -> Callable[[], None]:
+    """Return a function whose first call runs :func:`_warm_up_server` in a daemon thread, not awaited at exit."""
+    thread = Thread(target=_warm_up_server, args=(workbench,), name="warm-up", daemon=True)
 
     def start() -> None:
         if thread.ident is None:
@@ -215,7 +223,7 @@ def _warm_up_once(workbench: Workbench) -> Callable[[], None]:
     return start
 
 
-def _warm_up(workbench: Workbench) -> None:
+def _warm_up_server(workbench: Workbench) -> None:
     """Load the libraries, the model and the compiled code that the first analysis and measurement need."""
     try:
         import numpy as np

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pqswarm._base.text import file_text
-from pqswarm.app.handlers import Base, HTTPRefusal, Missing
+from pqswarm.app.handlers import BaseHandler, HTTPMissing, HTTPRefusal
 from pqswarm.app.jobs import AnswerCache, Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage, is_inside, workbench_id
 from pqswarm.errors import PqswarmError
@@ -162,7 +162,7 @@ class FollowedStudies:
             self._search(force=True)
         study = self._studies.get(wanted)
         if study is None or not self._exists(study.folder):
-            raise Missing("There is no such study in the folder.")
+            raise HTTPMissing("There is no such study in the folder.")
         return study
 
     def _poll(self) -> tuple[list[dict[str, Any]], list[str], float]:
@@ -304,7 +304,7 @@ def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) 
     }
 
 
-class StudyHandler(Base):
+class StudyHandler(BaseHandler):
     """Base of the handlers of this section."""
 
     @property
@@ -317,7 +317,7 @@ class StudyHandler(Base):
         return followed
 
 
-class Studies(StudyHandler):
+class StudiesHandler(StudyHandler):
     """All studies of the folder."""
 
     async def get(self) -> None:
@@ -325,7 +325,7 @@ class Studies(StudyHandler):
         self.send_json({"folder": self.workbench.folder.name, "studies": await self.followed.run(self.followed.rows)})
 
 
-class WatchStudies(StudyHandler):
+class WatchStudiesHandler(StudyHandler):
     """Whether a page shows studies."""
 
     def put(self) -> None:
@@ -340,7 +340,7 @@ class WatchStudies(StudyHandler):
 
 
 @dataclass(frozen=True, eq=False)
-class RenderedReport:
+class RenderedStudyReport:
     """A report as HTML, the version of what it shows, and the time that rendering took [s]."""
 
     html: str
@@ -357,7 +357,7 @@ class StudyState:
     is_running: bool
 
 
-class Report(StudyHandler):
+class StudyReportHandler(StudyHandler):
     """The report of a study, or of two compared (``?with=ID``); nothing is written into the folder."""
 
     async def post(self, name: str) -> None:
@@ -373,7 +373,7 @@ class Report(StudyHandler):
                 raise
             self.send_json({"reason": str(error)})
             return
-        is_latest = report.version == _version(states)
+        is_latest = report.version == _study_version(states)
         self.send_json({"version": report.version, "latest": is_latest, "seconds": round(report.seconds, 3)})
 
     async def get(self, name: str) -> None:
@@ -395,23 +395,23 @@ class Report(StudyHandler):
         if second == name:
             raise HTTPRefusal("Choose another study to compare with.", 400)
         names = [name] if second is None else [name, second]
-        return [await self.followed.run(self.followed.use, each, read_state) for each in names]
+        return [await self.followed.run(self.followed.use, each, read_study_state) for each in names]
 
-    async def _render(self, states: list[StudyState]) -> RenderedReport:
+    async def _render(self, states: list[StudyState]) -> RenderedStudyReport:
         """The latest report, or a recent one of a running study."""
         studies = [state.study for state in states]
-        version = _version(states)
+        version = _study_version(states)
 
-        async def render() -> RenderedReport:
-            return await self.work(_render_report, self.job.check, studies, version)
+        async def render() -> RenderedStudyReport:
+            return await self.work(_render_study_report, self.job.check, studies, version)
 
-        report: RenderedReport = await self.followed.answers.get(
+        report: RenderedStudyReport = await self.followed.answers.get(
             tuple(study.id for study in studies), version, render, any(state.is_running for state in states)
         )
         return report
 
 
-def read_state(study: FollowedStudy, follower: Follower) -> StudyState:
+def read_study_state(study: FollowedStudy, follower: Follower) -> StudyState:
     """Return the state of a study; while it runs, only the number of steps done makes a new version."""
     status = follower.look()
     if status.state == "running":
@@ -419,23 +419,23 @@ def read_state(study: FollowedStudy, follower: Follower) -> StudyState:
     return StudyState(study, f"{status.state} {store_stamp(study.folder)}", False)
 
 
-def _version(states: list[StudyState]) -> str:
+def _study_version(states: list[StudyState]) -> str:
     return "; ".join(state.version for state in states)
 
 
-def _render_report(check: Callable[[], None], studies: list[FollowedStudy], version: str) -> RenderedReport:
+def _render_study_report(check: Callable[[], None], studies: list[FollowedStudy], version: str) -> RenderedStudyReport:
     from pqswarm.report.html import html_report
     from pqswarm.report.study_report import compose_report
 
     start = time.monotonic()
     document = compose_report([study.folder for study in studies], [study.name for study in studies], check)
     check()
-    return RenderedReport(html_report(document), version, time.monotonic() - start)
+    return RenderedStudyReport(html_report(document), version, time.monotonic() - start)
 
 
 _ID = r"([0-9a-f]{16})"
-ROUTES: list[tuple[str, type[Base]]] = [
-    (r"/api/studies", Studies),
-    (r"/api/studies/watch", WatchStudies),
-    (rf"/api/studies/{_ID}/report", Report),
+ROUTES: list[tuple[str, type[BaseHandler]]] = [
+    (r"/api/studies", StudiesHandler),
+    (r"/api/studies/watch", WatchStudiesHandler),
+    (rf"/api/studies/{_ID}/report", StudyReportHandler),
 ]

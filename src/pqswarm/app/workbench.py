@@ -26,7 +26,7 @@ _MAX_UNUSED = 30 * _DAY
 """Uploads that were not used for this long are removed [s]."""
 
 
-def state_folder(folder: Path) -> Path:
+def workbench_state_folder(folder: Path) -> Path:
     """Return where uploads of a folder are stored; never in the folder itself."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "pqswarm" / "app" / workbench_id(folder.resolve().as_posix())

@@ -49,7 +49,7 @@ def app(
         if not (error.name or "").startswith("tornado"):
             raise
         raise PqswarmError(f"the workbench needs Tornado: {how_to_install('app')}.") from None
-    from pqswarm.app.workbench import Workbench, state_folder
+    from pqswarm.app.workbench import Workbench, workbench_state_folder
     from pqswarm.identify import load_model, load_site
     from pqswarm.identify.archive.files import default_archive
 
@@ -64,7 +64,7 @@ def app(
     place = default_archive(folder) if archive is None else archive.absolute()
     workbench = Workbench(
         folder=home,
-        state=state_folder(home),
+        state=workbench_state_folder(home),
         archive=place,
         max_bytes=int(max_mb * 1e6),
         model=None if model is None else load_model(model),

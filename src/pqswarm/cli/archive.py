@@ -38,15 +38,15 @@ def query(
     import csv
 
     from pqswarm.identify import Archive
-    from pqswarm.identify.archive.export import run_query, table_cell
+    from pqswarm.identify.archive.export import export_query, export_table_cell
 
     mark, sign = _read_format(separator, decimal)
     if not 0 < seconds <= 1e6:
         raise PqswarmError(f"--seconds must be above 0 and at most 1000000, not {seconds:g}.")
     with Archive(folder, read_only=True) as archive:
         writer = csv.writer(sys.stdout, delimiter=mark, lineterminator="\n")
-        for row in run_query(archive, statement, seconds):
-            writer.writerow([table_cell(value, sign) for value in row])
+        for row in export_query(archive, statement, seconds):
+            writer.writerow([export_table_cell(value, sign) for value in row])
 
 
 @app.command(cls=Command)

@@ -283,11 +283,11 @@ def _find_identified(
 ) -> "Callable[[Analysis], RecordingSource | None]":
     """Return a function that opens the recording of an analysis again for its figure; the last file stays open."""
     from pqswarm.identify.folder.batch import open_for_analysis
-    from pqswarm.identify.show.page import match_waveform_recording
+    from pqswarm.identify.show.page import match_listed_recording
 
     @lru_cache(maxsize=1)
     def open_again(path: str) -> "tuple[RecordingSource, ...]":
         opened = open_for_analysis(paths[path], site, reading)
         return opened if site is None else tuple(map(site.apply, opened))
 
-    return lambda analysis: match_waveform_recording(analysis, open_again(analysis.path))
+    return lambda analysis: match_listed_recording(analysis, open_again(analysis.path))

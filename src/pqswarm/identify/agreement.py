@@ -90,7 +90,7 @@ def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Chara
         return ""
     events = [event for event in found.events if any(part.number == result.number for part in event.parts)]
     parts = [part for event in events for part in event.parts if part.number == result.number]
-    reason = _voltage_reason({class_type(rule), class_type(label)}, parts, found.urms_of(result))
+    reason = _voltage_agreement_reason({class_type(rule), class_type(label)}, parts, found.urms_of(result))
     if reason or ("transient" in rule) == ("transient" in label):
         return reason
     peaks = [event.details.get("transient_peak", 0.0) for event in events]
@@ -98,7 +98,7 @@ def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Chara
     return f" (peak {max(peaks):.2f} pu)" if max(peaks, default=0.0) > 0 else ""
 
 
-def _voltage_reason(event_types: set[str], parts: Iterable[ChannelEvent], urms: FloatArray) -> str:
+def _voltage_agreement_reason(event_types: set[str], parts: Iterable[ChannelEvent], urms: FloatArray) -> str:
     """What Urms(1/2) [pu] says where one of rules and model sees an RMS event, or flicker, and the other does not."""
     levels = [part.magnitude for part in parts if part.type in RMS]
     known = urms[np.isfinite(urms)]

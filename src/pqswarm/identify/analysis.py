@@ -59,7 +59,7 @@ class EventResult:
         event = Event.of(plain)
         if not isfinite(event.start):
             raise PqswarmError("not an event: its start is not a finite number of seconds.")
-        fields = _validate_fields(_event_result_model(), plain, "the analysis on an event")
+        fields = _validate_analysis_fields(_event_result_model(), plain, "the analysis on an event")
         fields["probabilities"] = dict(sorted(fields["probabilities"].items(), key=lambda item: -item[1]))
         return cls(event, **fields)
 
@@ -206,7 +206,7 @@ class Analysis:
         >>> Analysis.of(analysis.as_dict()) == analysis
         True
         """
-        fields = _validate_fields(_analysis_model(), plain, "an analysis")
+        fields = _validate_analysis_fields(_analysis_model(), plain, "an analysis")
         fields["events"] = tuple(map(EventResult.of, fields["events"]))
         fields["thresholds"] = Thresholds.of(fields["thresholds"])
         incidents = [Incident.of(incident, len(fields["events"])) for incident in fields["incidents"]]
@@ -321,7 +321,7 @@ class Analysis:
         }
 
 
-def _validate_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
+def _validate_analysis_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
     """Return the checked fields of a mapping that may come from anywhere."""
     from pydantic import ValidationError
 

@@ -20,7 +20,7 @@ from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
-from pqswarm.identify.features import MIN_CYCLES, compute_features, usable_features, uses_wavelets
+from pqswarm.identify.features import MIN_CYCLES, compute_features, usable_features, uses_wavelet_features
 from pqswarm.identify.model import Model, Prediction, default_model, load_model
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import ChannelResult, Characterization, Event, Thresholds, characterize
@@ -176,9 +176,9 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
     """
     if event.type in _LASTING:
         middle = round((event.start + event.end) / 2 * found.sampling_rate)
-        return _clip_window(found, middle - _recording_window_length(found) // 2)
+        return _clip_classified_window(found, middle - _classified_window_length(found) // 2)
     part = event.worst
-    first, stop = _window_around(found, part.start, max(part.end, part.start))
+    first, stop = _classified_window_around(found, part.start, max(part.end, part.start))
     rate = found.sampling_rate
     cycle = found.sampling_rate / found.frequency
     start, end = part.start * rate, max(part.end, part.start) * rate
@@ -213,21 +213,21 @@ def read_window_samples(
     return np.asarray(np.clip(filled / (np.sqrt(2) * reference), -_MAX_VOLTAGE, _MAX_VOLTAGE))
 
 
-def _recording_window_length(found: Characterization) -> int:
+def _classified_window_length(found: Characterization) -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
 
 
-def _window_around(found: Characterization, start: float, end: float) -> tuple[int, int]:
+def _classified_window_around(found: Characterization, start: float, end: float) -> tuple[int, int]:
     """A window with the event in the middle, or, if that is longer, from some cycles before its start."""
     cycle = found.sampling_rate / found.frequency
     first, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
     if stop - first > (WINDOW_CYCLES - _LEAD) * cycle:
-        return _clip_window(found, first - round(_LEAD * cycle))
-    return _clip_window(found, (first + stop - _recording_window_length(found)) // 2)
+        return _clip_classified_window(found, first - round(_LEAD * cycle))
+    return _clip_classified_window(found, (first + stop - _classified_window_length(found)) // 2)
 
 
-def _clip_window(found: Characterization, first: int) -> tuple[int, int]:
-    length = _recording_window_length(found)
+def _clip_classified_window(found: Characterization, first: int) -> tuple[int, int]:
+    length = _classified_window_length(found)
     if found.n_samples <= length:
         return 0, found.n_samples
     first = min(max(first, 0), found.n_samples - length)
@@ -358,7 +358,7 @@ class _EventClassifier:
         if event.type != "unbalance" and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
             if prediction is not None:
-                shares, known = _analyzed_probabilities(prediction)
+                shares, known = _classified_probabilities(prediction)
         if shares and is_bundled:
             shares = calibrate_shares(shares, event.type, result, rate / frequency)
         if not shares:
@@ -400,7 +400,7 @@ class _EventClassifier:
         try:
             if key not in self._features:
                 capture = read_window_samples(self.recording, result.number, result.reference, frequency, first, stop)
-                wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
+                wavelet = uses_wavelet_features(self.model.subset_for(self.usable).names)
                 self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""
         except PqswarmError as error:
@@ -419,7 +419,7 @@ class _EventClassifier:
                 f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
             )
         cycles = found.n_samples / found.sampling_rate * found.frequency
-        if cycles < WINDOW_CYCLES - 0.5 and uses_wavelets(subset.names):
+        if cycles < WINDOW_CYCLES - 0.5 and uses_wavelet_features(subset.names):
             said.append(
                 f"The capture of {cycles:.1f} cycles was extended to {WINDOW_CYCLES:g} with its own steady cycles "
                 "for the wavelet features."
@@ -434,7 +434,7 @@ class _EventClassifier:
         return said
 
 
-def _analyzed_probabilities(prediction: Prediction) -> tuple[dict[str, float], bool]:
+def _classified_probabilities(prediction: Prediction) -> tuple[dict[str, float], bool]:
     """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])

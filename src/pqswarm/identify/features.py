@@ -120,7 +120,7 @@ MARGIN = 1.02
 """Factor by which half the sampling rate may be below the edge of a band: 64 samples per cycle are common."""
 
 
-def measure_orders(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
+def order_features(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
     """Measure harmonics up to the bandwidth, relative to the fundamental: medians over cycles of both parts.
 
     Each cycle is rotated to the phase of its own fundamental, so that noise and phase jumps do not add up.
@@ -159,7 +159,7 @@ def measure_orders(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: 
     return found
 
 
-def measure_shape(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
+def shape_features(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
     """Measure the common shape of the cycles, without the fundamental, and again without the orders up to 13."""
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)[live]
     blocks = capture[starts[:, np.newaxis] + np.arange(cycle)]
@@ -193,7 +193,7 @@ def measure_shape(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: f
     return found
 
 
-def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
+def step_features(capture: FloatArray, cycle: int) -> dict[str, float]:
     """Measure how well a step, a dip or rise, or a sine describes the amplitude of the fundamental over time."""
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
     amplitude = 2 * np.abs(moving_mean(capture * turn, cycle)[:: cycle // 8])
@@ -221,7 +221,7 @@ def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
     found["step.size"] = max(abs(jump), _MIN_STEP)
     found["step.up"] = jump
     # A dip or a rise: a window of another level.
-    first, last = _shape_windows(size)
+    first, last = _shape_feature_windows(size)
     inside = sums[last] - sums[first]
     width = last - first
     gain = inside**2 * (1 / width + 1 / (size - width))
@@ -230,14 +230,14 @@ def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
     height = float(inside[best] * (1 / width[best] + 1 / (size - width[best])))
     found["dip.depth"] = max(-height, _MIN_STEP)
     found["rise.height"] = max(height, _MIN_STEP)
-    found["sine.gain"] = float(_shape_sine_gain(centred) / power)
+    found["sine.gain"] = float(_sine_gain_feature(centred) / power)
     far = centred[np.abs(centred) > 0.25 * float(np.abs(centred).max())]
     found["level.turns"] = float(np.sum(far[1:] * far[:-1] < 0)) if found["level.range"] > 3 * _MIN_STEP else 0.0
     return found
 
 
 @lru_cache(maxsize=256)
-def _shape_windows(size: int) -> tuple[AnyArray, AnyArray]:
+def _shape_feature_windows(size: int) -> tuple[AnyArray, AnyArray]:
     """First and last indices of windows within `size` values; a few thousand at most."""
     places = np.unique(np.linspace(0, size, min(size + 1, 81)).astype(int))
     first, last = np.meshgrid(places, places, indexing="ij")
@@ -245,7 +245,7 @@ def _shape_windows(size: int) -> tuple[AnyArray, AnyArray]:
     return first[fits], last[fits]
 
 
-def _shape_sine_gain(values: FloatArray) -> float:
+def _sine_gain_feature(values: FloatArray) -> float:
     """Sum of squares explained by the strongest line of the spectrum of `values`."""
     lines = np.abs(np.fft.rfft(values * np.hanning(values.size + 2)[1:-1], 4 * values.size)) ** 2
     total = float((lines[1:]).sum()) / 2
@@ -254,7 +254,7 @@ def _shape_sine_gain(values: FloatArray) -> float:
     return float((values**2).sum()) * near / max(total, 1e-12)
 
 
-def measure_bursts(residual: FloatArray, deviation: FloatArray, noise: float, cycle: int) -> dict[str, float]:
+def burst_features(residual: FloatArray, deviation: FloatArray, noise: float, cycle: int) -> dict[str, float]:
     """Measure the form of `residual` where `deviation` is largest, given the noise level."""
     place = int(deviation.argmax())
     around = residual[max(place - cycle // 2, 0) : place + cycle // 2]
@@ -272,7 +272,7 @@ def measure_bursts(residual: FloatArray, deviation: FloatArray, noise: float, cy
     return found
 
 
-def measure_capture(capture: FloatArray, bandwidth: float = WIDEST) -> FloatArray:
+def capture_features(capture: FloatArray, bandwidth: float = WIDEST) -> FloatArray:
     """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles, in the order of MEASURES.
 
     It has no content above `bandwidth` times the fundamental; measures of higher frequencies are 0.
@@ -280,31 +280,31 @@ def measure_capture(capture: FloatArray, bandwidth: float = WIDEST) -> FloatArra
     if capture.ndim != 1 or capture.size < 2.1 * SAMPLES_PER_CYCLE:
         raise PqswarmError("a capture must have at least 2.1 cycles.")
     found: dict[str, float] = {}
-    spectra = _capture_cycle_spectra(capture)
+    spectra = _cycle_spectra_for_features(capture)
     live = np.abs(spectra[:, 1]) >= 0.3 * np.abs(spectra[:, 1]).max()
-    _measure_capture_levels(capture, found)
-    _measure_capture_modulation(capture, found)
-    _measure_capture_harmonics(spectra[live], found)
-    _measure_capture_notches(capture, live, found)
-    _measure_capture_transients(capture, bandwidth, found)
-    found |= measure_orders(capture, SAMPLES_PER_CYCLE, live, bandwidth)
-    found |= measure_shape(capture, SAMPLES_PER_CYCLE, live, bandwidth)
-    found |= measure_steps(capture, SAMPLES_PER_CYCLE)
+    _capture_level_features(capture, found)
+    _capture_modulation_features(capture, found)
+    _capture_harmonic_features(spectra[live], found)
+    _capture_notch_features(capture, live, found)
+    _capture_transient_features(capture, bandwidth, found)
+    found |= order_features(capture, SAMPLES_PER_CYCLE, live, bandwidth)
+    found |= shape_features(capture, SAMPLES_PER_CYCLE, live, bandwidth)
+    found |= step_features(capture, SAMPLES_PER_CYCLE)
     values = np.array([max(found.get(name, 0.0), _MIN_VALUES.get(name, -np.inf)) for name in MEASURES])
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
-def _capture_square_roots(squares: FloatArray) -> FloatArray:
+def _feature_square_roots(squares: FloatArray) -> FloatArray:
     """Square roots of values that rounding may have made slightly negative."""
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-def _measure_capture_levels(capture: FloatArray, found: dict[str, float]) -> None:
+def _capture_level_features(capture: FloatArray, found: dict[str, float]) -> None:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     centre = float(np.median(moving_mean(capture, cycle)))
     squares = 2 * (capture - centre) ** 2
-    half = _capture_square_roots(moving_mean(squares, cycle // 2)[::hop])
-    rms = _capture_square_roots(moving_mean(squares, cycle)[::hop])
+    half = _feature_square_roots(moving_mean(squares, cycle // 2)[::hop])
+    rms = _feature_square_roots(moving_mean(squares, cycle)[::hop])
     found["half.minimum"] = float(half.min())
     found["half.maximum"] = float(half.max())
     found["rms.minimum"] = float(rms.min())
@@ -313,19 +313,19 @@ def _measure_capture_levels(capture: FloatArray, found: dict[str, float]) -> Non
     found["rms.low"], found["rms.high"] = (float(value) for value in np.percentile(rms, [10, 90]))
     found["rms.first"] = float(rms[0])
     found["rms.last"] = float(rms[-1])
-    found["rms.below"] = float(np.mean(half < 0.9 * _capture_normal_level(rms)))
-    found["rms.above"] = float(np.mean(half > 1.1 * _capture_normal_level(rms)))
-    found["rms.dead"] = float(half.min() / _capture_normal_level(rms))
-    found["rms.peak"] = float(half.max() / _capture_normal_level(rms))
+    found["rms.below"] = float(np.mean(half < 0.9 * _normal_level_for_features(rms)))
+    found["rms.above"] = float(np.mean(half > 1.1 * _normal_level_for_features(rms)))
+    found["rms.dead"] = float(half.min() / _normal_level_for_features(rms))
+    found["rms.peak"] = float(half.max() / _normal_level_for_features(rms))
     found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
 
 
-def _capture_normal_level(rms: FloatArray) -> float:
+def _normal_level_for_features(rms: FloatArray) -> float:
     """The normal level: the first, last or median one, whichever is closest to 1 pu."""
     return float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
 
 
-def _measure_capture_modulation(capture: FloatArray, found: dict[str, float]) -> None:
+def _capture_modulation_features(capture: FloatArray, found: dict[str, float]) -> None:
     """Measure the amplitude of the fundamental, cycle by cycle."""
     cycle = SAMPLES_PER_CYCLE
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
@@ -338,14 +338,14 @@ def _measure_capture_modulation(capture: FloatArray, found: dict[str, float]) ->
     far = np.abs(amplitude[lag:] - amplitude[:-lag])
     found["fundamental.drift"] = float(np.median(far)) / usual if far.size else 0.0
     found["dc.offset"] = abs(float(np.median(moving_mean(capture, cycle)))) / usual
-    depth, fit = _best_capture_sine(amplitude)
+    depth, fit = _best_sine_for_features(amplitude)
     found["flicker.depth"] = depth / usual
     found["flicker.fit"] = fit
 
 
-def _best_capture_sine(values: FloatArray) -> tuple[float, float]:
+def _best_sine_for_features(values: FloatArray) -> tuple[float, float]:
     """Amplitude of the best-fitting sine of 0.02 to 0.5 per cycle, and the fraction of the variance it explains."""
-    bases = _capture_sines(values.size)
+    bases = _sines_for_features(values.size)
     centred = values - values.mean()
     power = float((centred**2).sum())
     explained = np.einsum("kij,j->ki", bases, values) ** 2
@@ -356,7 +356,7 @@ def _best_capture_sine(values: FloatArray) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=256)
-def _capture_sines(size: int) -> FloatArray:
+def _sines_for_features(size: int) -> FloatArray:
     """Orthonormal bases of a constant and a sine, one for each frequency: shape (n_frequencies, 3, size)."""
     time = np.arange(size) / 8
     bases = []
@@ -368,7 +368,7 @@ def _capture_sines(size: int) -> FloatArray:
     return np.array(bases)
 
 
-def _capture_cycle_spectra(capture: FloatArray) -> AnyArray:
+def _cycle_spectra_for_features(capture: FloatArray) -> AnyArray:
     """Spectrum of each cycle, in steps of half a cycle: amplitudes by order."""
     cycle = SAMPLES_PER_CYCLE
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
@@ -377,7 +377,7 @@ def _capture_cycle_spectra(capture: FloatArray) -> AnyArray:
     return spectra
 
 
-def _measure_capture_harmonics(spectra: AnyArray, found: dict[str, float]) -> None:
+def _capture_harmonic_features(spectra: AnyArray, found: dict[str, float]) -> None:
     share = np.abs(spectra) / np.maximum(np.abs(spectra[:, 1:2]), 1e-9)
     usual = np.median(share, axis=0)
     for order in _ORDERS:
@@ -391,7 +391,7 @@ def _measure_capture_harmonics(spectra: AnyArray, found: dict[str, float]) -> No
     found["high.share"] = high / max(float(np.sqrt((usual[2:] ** 2).sum())), 1e-9)
 
 
-def _measure_capture_notches(capture: FloatArray, live: AnyArray, found: dict[str, float]) -> None:
+def _capture_notch_features(capture: FloatArray, live: AnyArray, found: dict[str, float]) -> None:
     """Measure the common shape of the cycles, without the orders up to 13."""
     cycle = SAMPLES_PER_CYCLE
     count = capture.size // cycle
@@ -406,7 +406,7 @@ def _measure_capture_notches(capture: FloatArray, live: AnyArray, found: dict[st
     found["notch.kurtosis"] = float(np.mean(shape**4)) / variance**2
 
 
-def _measure_capture_transients(capture: FloatArray, bandwidth: float, found: dict[str, float]) -> None:
+def _capture_transient_features(capture: FloatArray, bandwidth: float, found: dict[str, float]) -> None:
     """Measure the largest deviation, in octaves, from the cycles before and after and from steady cycles of all levels.
 
     Causal filters find onsets and anti-causal ones ends, as in :mod:`pqswarm.measure.detect.transients`: a step agrees
@@ -416,9 +416,9 @@ def _measure_capture_transients(capture: FloatArray, bandwidth: float, found: di
 
     cycle = SAMPLES_PER_CYCLE
     step = capture[cycle:] - capture[:-cycle]
-    shape, levels = _capture_steady_shape(capture)
+    shape, levels = _steady_shape_for_features(capture)
     both = np.stack([capture, shape])
-    for name, sections in _capture_filters().items():
+    for name, sections in _feature_filters().items():
         if name != "transient.all" and MEASURES[name] > bandwidth:
             continue
         past = np.abs(sosfilt(sections, step))
@@ -439,13 +439,13 @@ def _measure_capture_transients(capture: FloatArray, bandwidth: float, found: di
             found |= {burst: found[f"{name}{kind}"] for burst, kind in zip(BURSTS, _KINDS, strict=False)}
             place = int(deviation.argmax())
             own = min(levels, key=lambda level: abs(capture[place] - level * shape[place]))
-            found |= measure_bursts(capture - own * shape, deviation, noise, cycle)
+            found |= burst_features(capture - own * shape, deviation, noise, cycle)
 
 
-def _capture_steady_shape(capture: FloatArray) -> tuple[FloatArray, list[float]]:
+def _steady_shape_for_features(capture: FloatArray) -> tuple[FloatArray, list[float]]:
     """The usual cycle of a capture, repeated (n_samples,), and the levels at which it may occur."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
-    half = _capture_square_roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
+    half = _feature_square_roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
     first, second = half[starts // hop], half[starts // hop + 10]
     level = np.sqrt((first**2 + second**2) / 2)
@@ -465,7 +465,7 @@ def _capture_steady_shape(capture: FloatArray) -> tuple[FloatArray, list[float]]
 
 
 @cache
-def _capture_filters() -> dict[str, AnyArray]:
+def _feature_filters() -> dict[str, AnyArray]:
     from scipy.signal import butter
 
     rate = float(SAMPLES_PER_CYCLE)
@@ -516,7 +516,7 @@ def bandwidth_of(sampling_rate: float, frequency: float) -> float:
     return next((bandwidth for bandwidth in BANDWIDTHS if bandwidth <= highest), BANDWIDTHS[-1])
 
 
-def uses_wavelets(names: Iterable[str]) -> bool:
+def uses_wavelet_features(names: Iterable[str]) -> bool:
     """Whether any of these is one of the paper's wavelet features, which need 30 cycles."""
     return not set(names).isdisjoint(_NAMES)
 
@@ -583,4 +583,4 @@ def compute_features(
     cutoff = 2 * bandwidth * frequency / sampling_rate
     even = resample_for_features(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
     bands = extract(extend(even, 25_000.0, 50.0), 25_000.0)[0] if wavelet else np.zeros(len(_NAMES))
-    return np.concatenate([bands, measure_capture(even, bandwidth)])
+    return np.concatenate([bands, capture_features(even, bandwidth)])

@@ -49,7 +49,7 @@ _ADDED = {"underflow"}  # hyperparameters that older files lack; they have their
 
 
 @dataclass(frozen=True, eq=False)
-class Discriminant:
+class ModelDiscriminant:
     """Fisher's discriminant: normal densities with a common covariance, slightly shrunk towards a sphere.
 
     `weights` (3 n_features, n_classes) are those of each feature, its square, and its distance from the middle; `bias`
@@ -60,9 +60,9 @@ class Discriminant:
     bias: FloatArray
 
     @classmethod
-    def fit(cls, data: FloatArray, labels: IntArray, n_classes: int) -> "Discriminant":
+    def fit(cls, data: FloatArray, labels: IntArray, n_classes: int) -> "ModelDiscriminant":
         """Fit it to features scaled to 0 ... 1."""
-        expanded = _expand_for_discriminant(data)
+        expanded = _expand_for_model_discriminant(data)
         own, places = np.unique(labels, return_inverse=True)
         means = np.array([expanded[labels == label].mean(axis=0) for label in own])
         rest = expanded - means[places]
@@ -77,16 +77,16 @@ class Discriminant:
 
     def log_scores(self, rows: FloatArray) -> FloatArray:
         """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
-        scores = _expand_for_discriminant(rows) @ self.weights + self.bias
+        scores = _expand_for_model_discriminant(rows) @ self.weights + self.bias
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
-def _expand_for_discriminant(data: FloatArray) -> FloatArray:
+def _expand_for_model_discriminant(data: FloatArray) -> FloatArray:
     return np.hstack([data, data**2, np.abs(data - 0.5)])
 
 
-def fit_estimator_to_calibrate(classifier: Classifier, data: FloatArray, labels: IntArray) -> Any:
+def fit_model_estimator(classifier: Classifier, data: FloatArray, labels: IntArray) -> Any:
     """Return the estimator of a classifier, fitted to scaled features; it must have `predict_proba`."""
     estimator = classifier.estimator()
     if not hasattr(estimator, "predict_proba"):
@@ -94,7 +94,7 @@ def fit_estimator_to_calibrate(classifier: Classifier, data: FloatArray, labels:
     return estimator.fit(data, labels)
 
 
-def calibration_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
+def model_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
     """Return log-scores of classes (n, n_classes), up to a constant: probabilities would underflow."""
     if hasattr(estimator, "predict_joint_log_proba"):
         return np.asarray(estimator.predict_joint_log_proba(rows))
@@ -103,43 +103,43 @@ def calibration_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class CalibratedExperts:
+class ModelExperts:
     """A fitted classifier and a linear discriminant on the same features, which also models their correlation."""
 
     estimator: Any
-    discriminant: Discriminant
+    discriminant: ModelDiscriminant
     priors: FloatArray
 
     @classmethod
-    def fit(cls, classifier: Classifier, data: FloatArray, labels: IntArray, n_classes: int) -> "CalibratedExperts":
+    def fit(cls, classifier: Classifier, data: FloatArray, labels: IntArray, n_classes: int) -> "ModelExperts":
         """Fit both to scaled features."""
-        discriminant = Discriminant.fit(data, labels, n_classes)
+        discriminant = ModelDiscriminant.fit(data, labels, n_classes)
         return cls(
-            fit_estimator_to_calibrate(classifier, data, labels),
+            fit_model_estimator(classifier, data, labels),
             discriminant,
-            calibration_log_priors(labels, n_classes),
+            model_log_priors(labels, n_classes),
         )
 
     def both(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the log-likelihoods of both, up to a constant; minus infinity for classes without events."""
         own = np.asarray(self.estimator.classes_, dtype=np.int64)
-        found = calibration_log_scores(self.estimator, rows) - self.priors[own]
+        found = model_log_scores(self.estimator, rows) - self.priors[own]
         scores = np.full((len(rows), self.priors.size), -np.inf)
         scores[:, own] = found - found.max(axis=1, keepdims=True)
         return scores, self.discriminant.log_scores(rows)
 
     def scores(self, rows: FloatArray, temperature: float, weight: float) -> FloatArray:
         """Return their sum with the priors, the first divided by the temperature, the second times the weight."""
-        return combine_calibrated_scores(*self.both(rows), self.priors, temperature, weight)
+        return combine_model_scores(*self.both(rows), self.priors, temperature, weight)
 
 
-def calibration_log_priors(labels: IntArray, n_classes: int) -> FloatArray:
+def model_log_priors(labels: IntArray, n_classes: int) -> FloatArray:
     """Return the logarithm of the fraction of each class; minus infinity for classes without events."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
 
 
-def combine_calibrated_scores(
+def combine_model_scores(
     first: FloatArray, second: FloatArray, priors: FloatArray, temperature: float, weight: float
 ) -> FloatArray:
     """Return the sum of two tables of log-likelihoods and of priors; minus infinity for classes without events."""
@@ -147,42 +147,42 @@ def combine_calibrated_scores(
     return tempered + weight * second if weight > 0 else tempered
 
 
-def cross_validated_scores(
+def cross_validated_model_scores(
     classifier: Classifier, data: FloatArray, labels: IntArray, folds: Folds, n_classes: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the log-scores of each event by experts that were fitted without its fold, (n, n_classes) each."""
     first, second = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
     for train, test in folds.split():
-        first[test], second[test] = CalibratedExperts.fit(classifier, data[train], labels[train], n_classes).both(
-            data[test]
-        )
+        first[test], second[test] = ModelExperts.fit(classifier, data[train], labels[train], n_classes).both(data[test])
     return first, second
 
 
-def cross_validated_distances(data: FloatArray, folds: Folds) -> FloatArray:
+def cross_validated_model_distances(data: FloatArray, folds: Folds) -> FloatArray:
     """Return the distance of each event to the nearest event of the other folds."""
     distances = np.empty(len(data))
     for train, test in folds.split():
-        distances[test] = find_nearest(data[test], data[train])
+        distances[test] = find_nearest_training_event(data[test], data[train])
     return distances
 
 
-def find_nearest(rows: FloatArray, data: FloatArray) -> FloatArray:
+def find_nearest_training_event(rows: FloatArray, data: FloatArray) -> FloatArray:
     """Return the mean difference of the features of each row to those of the nearest event."""
     return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
-def calibrated_probabilities(scores: FloatArray) -> FloatArray:
+def model_probabilities(scores: FloatArray) -> FloatArray:
     """Turn log-scores (n, n_classes) into probabilities."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def fit_weights(first: FloatArray, second: FloatArray, priors: FloatArray, labels: IntArray) -> tuple[float, float]:
-    """Return temperature and weight of :meth:`CalibratedExperts.scores` under which true classes are most likely."""
+def fit_model_weights(
+    first: FloatArray, second: FloatArray, priors: FloatArray, labels: IntArray
+) -> tuple[float, float]:
+    """Return temperature and weight of :meth:`ModelExperts.scores` under which true classes are most likely."""
 
     def loss(temperature: float, weight: float) -> float:
-        shares = calibrated_probabilities(combine_calibrated_scores(first, second, priors, temperature, weight))
+        shares = model_probabilities(combine_model_scores(first, second, priors, temperature, weight))
         return float(-np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-12)).mean())
 
     pairs = [
@@ -321,7 +321,7 @@ class Model:
         )
 
     @cached_property
-    def _experts(self) -> "dict[FeatureSubset, CalibratedExperts]":
+    def _experts(self) -> "dict[FeatureSubset, ModelExperts]":
         return {}
 
     def subset_for(self, usable: BoolArray | None = None) -> FeatureSubset:
@@ -385,16 +385,17 @@ class Model:
         subset = self.subset_for(usable)
         table = self.tables[self.subsets.index(subset)]
         if subset not in self._experts:
-            self._experts[subset] = CalibratedExperts.fit(
-                self.classifier, table.data, table.labels, len(self.class_names)
-            )
+            self._experts[subset] = ModelExperts.fit(self.classifier, table.data, table.labels, len(self.class_names))
         columns = rows[:, [FEATURES.index(name) for name in subset.names]]
         scaled = scale_for_model(columns, table.knots)
         scores = self._experts[subset].scores(scaled, subset.temperature, subset.discriminant)
-        shares = calibrated_probabilities(self._only(scores, classes))
+        shares = model_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
-            known = find_nearest(scaled + model_overshoot(columns, table.knots), table.data) <= _SLACK * subset.farthest
+            known = (
+                find_nearest_training_event(scaled + model_overshoot(columns, table.knots), table.data)
+                <= _SLACK * subset.farthest
+            )
         return Prediction(self.class_names, shares, subset, known)
 
     def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:

@@ -127,11 +127,11 @@ def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapp
         "phases": " ".join(dict.fromkeys(record["phases"])).strip(),
         "channels": "; ".join(dict.fromkeys(record["channels"])),
         "system": "; ".join((record["system"], *record["also"])),
-        "magnitude": _with_digits(record["magnitude"], 4),
+        "magnitude": _row_value_digits(record["magnitude"], 4),
         "unit": record["unit"],
-        "volts": "" if record["volts"] is None else _with_digits(record["volts"], 6),
-        "duration_s": _rounded(record["duration"], 6),
-        "cycles": _rounded(record["cycles"], 2),
+        "volts": "" if record["volts"] is None else _row_value_digits(record["volts"], 6),
+        "duration_s": _rounded_row_value(record["duration"], 6),
+        "cycles": _rounded_row_value(record["cycles"], 2),
         "sag_type": record["sag_type"],
         "label": record["label"] or "",
         "probability": "" if record["probability"] is None else round(record["probability"], 3),
@@ -140,17 +140,17 @@ def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapp
         "rule_label": record["rule_label"],
         "agreement": record["agreement"],
         "sentence": record["sentence"],
-        "reference_volts": _with_digits(record["reference_volts"], 6),
+        "reference_volts": _row_value_digits(record["reference_volts"], 6),
         "reference_source": record["reference_source"],
         "frequency": round(head["frequency"], 3),
-        "sampling_rate": _with_digits(head["sampling_rate"], 8),
+        "sampling_rate": _row_value_digits(head["sampling_rate"], 8),
         "caveats": " ".join(head["caveats"]),
     }
 
 
-def _with_digits(value: float | None, digits: int) -> float:
+def _row_value_digits(value: float | None, digits: int) -> float:
     return nan if value is None else float(f"{value:.{digits}g}")
 
 
-def _rounded(value: float | None, decimals: int) -> float:
+def _rounded_row_value(value: float | None, decimals: int) -> float:
     return nan if value is None else round(value, decimals)

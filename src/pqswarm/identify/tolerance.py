@@ -11,7 +11,7 @@ RMS = ("interruption", "sag", "swell")
 
 
 @dataclass(frozen=True)
-class Curve:
+class ToleranceCurve:
     """A tolerance curve.
 
     `lower` are the steps of the lower curve: up to each duration [s], the minimum voltage [%]; `upper` the corners of
@@ -44,14 +44,14 @@ class Curve:
         return "above" if voltage > self.maximum(duration) else "inside"
 
 
-ITIC = Curve(
+ITIC = ToleranceCurve(
     "ITIC curve (2000), the successor of the CBEMA curve",
     lower=((0.02, 0.0), (0.5, 70.0), (10.0, 80.0), (inf, 90.0)),
     upper=((0.01 / 60, 500.0), (1e-3, 200.0), (3e-3, 140.0), (3e-3, 120.0), (0.5, 120.0), (0.5, 110.0), (inf, 110.0)),
 )
 """Information Technology Industry Council, 2000; 0.01 cycle is of 60 Hz."""
 
-SEMI = Curve("SEMI F47-0706", lower=((0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.0, 80.0), (inf, 90.0)))
+SEMI = ToleranceCurve("SEMI F47-0706", lower=((0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.0, 80.0), (inf, 90.0)))
 """Required to 1 s; 80 % to 10 s and 90 % beyond are recommended."""
 
 SEMI_REQUIRED = 1.0
@@ -87,7 +87,7 @@ def rank_event(event: Event) -> tuple[float, float]:
     return 1.0, abs(size - 1) if event.unit == "pu" else abs(size) / 100
 
 
-def curve_point(event: Event) -> tuple[float, float] | None:
+def tolerance_curve_point(event: Event) -> tuple[float, float] | None:
     """Return duration [s] and voltage [%] on a tolerance curve, of a transient decay and peak; None if none."""
     if event.type in RMS:
         seconds = round(event.duration, 3)

@@ -14,13 +14,13 @@ from time import monotonic, sleep
 
 from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
-from pqswarm.app.jobs import ByteCache, Cancelled, Job
+from pqswarm.app.jobs import ByteCache, Job, JobCancelled
 from pqswarm.app.workbench import Workbench, is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Analysis, Archive, Failure, default_model
-from pqswarm.identify.archive.analyzer import Analyzed, ArchiveAnalyzer, heartbeat
-from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
-from pqswarm.identify.folder.batch import Candidate, candidate_of, find_candidate, is_ours, scan
+from pqswarm.identify.archive.analyzer import AnalyzedFile, ArchiveAnalyzer, analyzer_heartbeat
+from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at_file
+from pqswarm.identify.folder.batch import Candidate, batch_candidate_of, find_batch_candidate, is_ours, scan_folder
 from pqswarm.recordings.files import COMPANIONS
 
 _FORGET_AFTER = 3600.0
@@ -171,13 +171,13 @@ class RecordingFiles:
         with self._scanning[True]:
             parts = [one for one in beside if one.suffix.casefold() == ".cfg"] if suffix in COMPANIONS else [path]
             data = {one.name: one for one in beside if one.suffix.casefold() == ".dat"}
-            new = [candidate_of(home, one, data) for one in parts]
+            new = [batch_candidate_of(home, one, data) for one in parts]
             known = {one: file for one in parts if (file := self.archive.files.get(one)) is not None}
             found = [self._upload(*one, visitor) for one in self._noted(home, new, owner, known)]
             found = found or [self._without_cfg(path, visitor)]
             files = self._files.setdefault(visitor, {})
             for one in (part for file in found for part in file.parts):
-                files.pop(path_id(one), None)  # as it was listed while a part was missing
+                files.pop(queue_path_id(one), None)  # as it was listed while a part was missing
             files |= {one.id: one for one in found}
         return next((one for one in found if path in one.parts), found[0])
 
@@ -197,9 +197,9 @@ class RecordingFiles:
         """Return a file of another folder, where it was analysed, if its content is still the same."""
         for one in self.archive.files.by_content([content]).get(content, ()):
             with suppress(OSError, PqswarmError):
-                found = find_candidate(one.path)
+                found = find_batch_candidate(one.path)
                 if not one.owner and found.stamp and _digest(found) == content:
-                    return _recording_file(found, one, name, one.path.parent)
+                    return _queue_recording_file(found, one, name, one.path.parent)
         problem = "its file is no longer where it was analysed, or has changed"
         return RecordingFile(content[:24], name, (), "", 0, self.folder, problem=problem)
 
@@ -207,13 +207,13 @@ class RecordingFiles:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
-        for one, known in self._noted(self.folder, scan(self.folder), "", self.archive.files.all(self.folder)):
-            yield _recording_file(one, known, one.name, self.folder)
+        for one, known in self._noted(self.folder, scan_folder(self.folder), "", self.archive.files.all(self.folder)):
+            yield _queue_recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
-        found = list(scan(home)) if home.is_dir() else []
+        found = list(scan_folder(home)) if home.is_dir() else []
         for one in self._noted(home, found, upload_folder_name(visitor), self.archive.files.all(home)):
             yield self._upload(*one, visitor)
         paths = (one.parts[0] for one in found if one.parts[0].suffix.casefold() == ".cfg")
@@ -224,13 +224,13 @@ class RecordingFiles:
                     yield self._without_cfg(path, visitor)
 
     def _upload(self, candidate: Candidate, known: KnownFile | SeenFile | None, visitor: str) -> RecordingFile:
-        return _recording_file(candidate, known, f"uploads/{candidate.name}", self.uploads_of(visitor), visitor)
+        return _queue_recording_file(candidate, known, f"uploads/{candidate.name}", self.uploads_of(visitor), visitor)
 
     def _without_cfg(self, path: Path, visitor: str) -> RecordingFile:
         """Return a data file whose configuration the visitor may still be sending."""
         home = self.uploads_of(visitor)
         name = f"uploads/{file_text(path.relative_to(home).as_posix())}"
-        return RecordingFile(path_id(path), name, (path,), "", 0, home, visitor, "waiting for its .cfg")
+        return RecordingFile(queue_path_id(path), name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 
     def _noted(
         self, home: Path, candidates: Iterable[Candidate], owner: str, known: Mapping[Path, KnownFile]
@@ -255,7 +255,7 @@ class RecordingFiles:
                 continue
             try:
                 with opening_only_inside(home):
-                    seen = look_at(one, before, owner)
+                    seen = look_at_file(one, before, owner)
             except OSError:
                 yield one, None
                 continue
@@ -273,12 +273,12 @@ def upload_folder_name(visitor: str) -> str:
     return workbench_id(f"visitor/{visitor}")
 
 
-def path_id(path: Path) -> str:
+def queue_path_id(path: Path) -> str:
     """Return the ID of a file whose content is not known yet."""
     return workbench_id(f"path/{os.fspath(path)}", 24)
 
 
-def _recording_file(
+def _queue_recording_file(
     candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
 ) -> RecordingFile:
     parts = candidate.parts
@@ -286,14 +286,14 @@ def _recording_file(
     is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
     if known is None:
-        return RecordingFile(path_id(parts[0]), name, parts, "", 0, home, visitor, problem)
+        return RecordingFile(queue_path_id(parts[0]), name, parts, "", 0, home, visitor, problem)
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
     waits = not isinstance(known, KnownFile) or known.state == "waiting"
     seen = known if isinstance(known, SeenFile) else SeenFile(known.path, stamp, known.content, known.owner)
     return RecordingFile(known.content[:24], name, parts, stamp, modified, home, visitor, "", seen, waits)
 
 
-def remove_uploaded_file(file: RecordingFile) -> list[str]:
+def remove_queued_upload(file: RecordingFile) -> list[str]:
     """Remove an upload with the companions of its ``.cfg``; return the names of the removed files."""
     stem = file.path.stem.casefold()
     suffix = file.path.suffix.casefold()
@@ -403,7 +403,7 @@ class AnalysisQueue:
             try:
                 loop = asyncio.get_running_loop()
                 await self.workbench.jobs.run(self._job, self._analyze, self._job, file, loop, pool="background")
-            except Cancelled:
+            except JobCancelled:
                 continue
             except Exception as error:  # noqa: BLE001 (the next file must still be analysed)
                 if self.workbench.jobs.is_closed:  # the server is stopping
@@ -434,7 +434,7 @@ class AnalysisQueue:
             nonlocal sent
             job.check()
             if not self.is_watched(file):
-                raise Cancelled
+                raise JobCancelled
             while self.n_envelopes:
                 job.check()
                 sleep(_POLL_INTERVAL)
@@ -450,8 +450,8 @@ class AnalysisQueue:
             return
         if claim == "mine" or is_wanted:  # for an open page also what is in the archive: its time series are not
             try:
-                with heartbeat(self.archive, [file.content]):
-                    found = analyze_file(self.workbench, self.archive, file, progress)
+                with analyzer_heartbeat(self.archive, [file.content]):
+                    found = analyze_queued_file(self.workbench, self.archive, file, progress)
             except BaseException:
                 self.archive.files.release([file.content])
                 raise
@@ -476,9 +476,9 @@ class AnalysisQueue:
             self.workbench.publish(message, file.visitor or None)
 
 
-def analyze_file(
+def analyze_queued_file(
     workbench: Workbench, archive: Archive, file: RecordingFile, progress: Callable[[int, int], None]
-) -> Analyzed:
+) -> AnalyzedFile:
     """Analyse a file with its time series, without opening anything outside its folder."""
     analyzer = ArchiveAnalyzer.of(archive, {"model": workbench.model or default_model(), "site": workbench.site})
     with opening_only_inside(file.home):

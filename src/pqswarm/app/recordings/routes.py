@@ -11,18 +11,18 @@ from tornado.web import stream_request_body
 
 from pqswarm._base.checks import is_integer
 from pqswarm._base.text import file_text, json_text
-from pqswarm.app.handlers import Base, HTTPRefusal, Missing
+from pqswarm.app.handlers import BaseHandler, HTTPMissing, HTTPRefusal
 from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
-from pqswarm.app.recordings.queue import RecordingInFile, analyze_file, remove_uploaded_file, upload_folder_name
+from pqswarm.app.recordings.queue import RecordingInFile, analyze_queued_file, remove_queued_upload, upload_folder_name
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.app.recordings.uploads import Upload
 from pqswarm.identify import Analysis, EventFilter, EventResult, possible_labels
 from pqswarm.identify.archive.events import NOT_AN_EVENT
-from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
+from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_table
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
-from pqswarm.identify.tolerance import ITIC, SEMI, Curve
+from pqswarm.identify.tolerance import ITIC, SEMI, ToleranceCurve
 
 _ENVELOPE_WAIT = 0.25
 """Seconds to wait for a better envelope before a coarse view is sent."""
@@ -33,7 +33,7 @@ _MAX_PAGE = 500
 """Maximum number of rows of a page."""
 
 
-class RecordingHandler(Base):
+class RecordingRoute(BaseHandler):
     """Base of the handlers of this section."""
 
     @property
@@ -87,7 +87,7 @@ class RecordingHandler(Base):
         return int(value)
 
 
-class RecordingList(RecordingHandler):
+class RecordingListRoute(RecordingRoute):
     """All recordings and their events."""
 
     async def get(self) -> None:
@@ -101,7 +101,7 @@ class RecordingList(RecordingHandler):
         await self.send_text(lambda: json.dumps(section.summary(self.visitor), allow_nan=False), "application/json")
 
 
-class OneRecording(RecordingHandler):
+class OneRecordingRoute(RecordingRoute):
     """The header of a recording."""
 
     async def get(self, name: str) -> None:
@@ -111,7 +111,7 @@ class OneRecording(RecordingHandler):
         header = await self.work(opened.header, self.job.check)
         known = {
             "id": place.id,
-            "name": place.file.name.removeprefix("uploads/") + _place_in_file(place, opened),
+            "name": place.file.name.removeprefix("uploads/") + _route_place_in_file(place, opened),
             "path": place.file.name,
             "upload": bool(place.file.visitor),
             "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
@@ -125,7 +125,7 @@ class OneRecording(RecordingHandler):
             raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
         self.section.close(place.file)
         try:
-            removed = await self.work(remove_uploaded_file, place.file)
+            removed = await self.work(remove_queued_upload, place.file)
         except OSError as error:
             raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.section.queue.forget(place.file)
@@ -135,7 +135,7 @@ class OneRecording(RecordingHandler):
         self.send_json({"removed": removed})
 
 
-class WaveformView(RecordingHandler):
+class WaveformRoute(RecordingRoute):
     """The waveforms of an interval."""
 
     async def get(self, name: str) -> None:
@@ -158,7 +158,7 @@ class WaveformView(RecordingHandler):
         self.send_json_text(await self.work(write))
 
 
-class RecordingAnalysis(RecordingHandler):
+class RecordingAnalysisRoute(RecordingRoute):
     """The analysis of a recording."""
 
     async def get(self, name: str) -> None:
@@ -169,7 +169,7 @@ class RecordingAnalysis(RecordingHandler):
         section = self.section
         found = section.analysis(place)
         if found is None and place.number:
-            raise Missing("There is no such recording, or its file was not read yet.")
+            raise HTTPMissing("There is no such recording, or its file was not read yet.")
         analysis = None if found is None else section.archive.analysis(found["number"])
         state = {"id": place.id, **section.state_of(place, found)}
         if found is None or analysis is None:
@@ -177,7 +177,7 @@ class RecordingAnalysis(RecordingHandler):
             empty: dict[str, list[str]] = {name: [] for name in lists}
             return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
         events = [
-            row | _event_details(analysis, result)
+            row | _route_event_details(analysis, result)
             for result, row in zip(analysis.events, section.rows(place), strict=False)  # it may be analysed again now
         ]
         known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
@@ -188,7 +188,7 @@ class RecordingAnalysis(RecordingHandler):
         return json_text(state | {name: known[name] for name in names} | more)
 
 
-def _event_details(analysis: Analysis, result: EventResult) -> dict[str, Any]:
+def _route_event_details(analysis: Analysis, result: EventResult) -> dict[str, Any]:
     """What the page of a recording shows of an event, in addition to its row."""
     record = result.as_dict()
     return {
@@ -200,7 +200,7 @@ def _event_details(analysis: Analysis, result: EventResult) -> dict[str, Any]:
     }
 
 
-class Cursor(RecordingHandler):
+class CursorRoute(RecordingRoute):
     """Measurements at the cursors."""
 
     async def get(self, name: str) -> None:
@@ -215,7 +215,7 @@ class Cursor(RecordingHandler):
         self.send_json_text(json_text({"moments": measured}))
 
 
-class RecordingWaveletBands(RecordingHandler):
+class WaveletBandsRoute(RecordingRoute):
     """Wavelet bands of an interval."""
 
     async def get(self, name: str) -> None:
@@ -229,7 +229,7 @@ class RecordingWaveletBands(RecordingHandler):
         )
 
 
-class SampleTable(RecordingHandler):
+class SampleTableRoute(RecordingRoute):
     """The samples of an interval as CSV."""
 
     async def get(self, name: str) -> None:
@@ -239,7 +239,7 @@ class SampleTable(RecordingHandler):
         await self.send_text(lambda: opened.table(start, end), "text/csv", f"{place.file.path.stem}-samples.csv")
 
 
-class RecordingPageDownload(RecordingHandler):
+class RecordingPageRoute(RecordingRoute):
     """One HTML file about a recording, to pass on."""
 
     async def get(self, name: str) -> None:
@@ -259,21 +259,21 @@ class RecordingPageDownload(RecordingHandler):
         return await self.work(self._analyze, place) if known is None else known
 
     def _analyze(self, place: RecordingInFile) -> Analysis:
-        found = analyze_file(self.workbench, self.section.archive, place.file, self.job.check).results
+        found = analyze_queued_file(self.workbench, self.section.archive, place.file, self.job.check).results
         one = found[place.number] if place.number < len(found) else None
         if not isinstance(one, Analysis):
             raise HTTPRefusal(f"There is no analysis: {'' if one is None else one.reason}", 400)
         return one
 
 
-def _place_in_file(place: RecordingInFile, opened: OpenRecording) -> str:
+def _route_place_in_file(place: RecordingInFile, opened: OpenRecording) -> str:
     """Which recording of its file, to follow its name."""
     own = file_text(place.file.path.name)
     source = opened.source.source
     return source.removeprefix(own) if source.startswith(own) else ""
 
 
-class SheetDownload(RecordingPageDownload):
+class SheetRoute(RecordingPageRoute):
     """The sheets of incidents as PDF, to pass on."""
 
     async def get(self, name: str) -> None:
@@ -287,14 +287,14 @@ class SheetDownload(RecordingPageDownload):
             event = self.integer("event", 0, 0, 1_000_000)
             incidents = [one for one in incidents if event in one.events]
         if not incidents:
-            raise Missing("There is no such incident.")
+            raise HTTPMissing("There is no such incident.")
         book = SheetBook()
         await self.work(book.add, opened.source, analysis, incidents)
         self.send_bytes(book.finish(), "application/pdf", f"{place.file.path.stem}.pdf")
 
 
 @stream_request_body
-class UploadHandler(RecordingHandler):
+class UploadRoute(RecordingRoute):
     """Receives a file and stores it as it arrives."""
 
     _upload: Upload | None = None
@@ -304,7 +304,7 @@ class UploadHandler(RecordingHandler):
         """Refuse files that are too large or have the wrong type before anything is stored."""
         super().prepare()
         if self.request.method != "PUT":
-            raise Missing("There is nothing at this address.")
+            raise HTTPMissing("There is nothing at this address.")
         length = self.request.headers.get("Content-Length")
         known = int(length) if length is not None and length.isdigit() else None
         limit = self.workbench.max_bytes
@@ -364,7 +364,7 @@ class UploadHandler(RecordingHandler):
             self._upload = None
 
 
-class ArchiveHandler(RecordingHandler):
+class ArchiveRoute(RecordingRoute):
     """Base of the handlers of the archive."""
 
     @property
@@ -396,7 +396,7 @@ class ArchiveHandler(RecordingHandler):
         """Return a recording of the archive by its ID."""
         found = self.section.archive.find(name, self.owner)
         if found is None:
-            raise Missing("There is no such recording, or it has not been analysed yet.")
+            raise HTTPMissing("There is no such recording, or it has not been analysed yet.")
         return found
 
     def choice(self, name: str, choices: "tuple[str, ...]") -> str:
@@ -407,7 +407,7 @@ class ArchiveHandler(RecordingHandler):
         return found
 
 
-class EventPage(ArchiveHandler):
+class EventPageRoute(ArchiveRoute):
     """A page of the selected events."""
 
     async def get(self) -> None:
@@ -424,7 +424,7 @@ class EventPage(ArchiveHandler):
         self.send_json(await self.work(find))
 
 
-class ArchiveList(ArchiveHandler):
+class ArchiveListRoute(ArchiveRoute):
     """A page of all recordings."""
 
     async def get(self) -> None:
@@ -439,7 +439,7 @@ class ArchiveList(ArchiveHandler):
         self.send_json(found | {"recordings": [section.listed(one) for one in found["recordings"]]})
 
 
-class Counts(ArchiveHandler):
+class CountsRoute(ArchiveRoute):
     """Counts of the selected events: by month, by hour and weekday, SARFI, magnitude against duration."""
 
     async def get(self, what: str) -> None:
@@ -447,17 +447,19 @@ class Counts(ArchiveHandler):
         queries = self.section.queries
         key = {"months": "months", "hours": "hours", "sarfi": "rows"}.get(what)
         found = await self.work(lambda: getattr(queries, what)(self.event_filter()))
-        self.send_json({key: found} if key else found | {"curves": [_curve("itic", ITIC), _curve("semi", SEMI)]})
+        self.send_json(
+            {key: found} if key else found | {"curves": [_route_curve("itic", ITIC), _route_curve("semi", SEMI)]}
+        )
 
 
-def _curve(name: str, curve: Curve) -> dict[str, Any]:
+def _route_curve(name: str, curve: ToleranceCurve) -> dict[str, Any]:
     def corners(given: "tuple[tuple[float, float], ...]") -> list[list[float | None]]:
         return [[None if seconds == float("inf") else seconds, percent] for seconds, percent in given]
 
     return {"name": name, "title": curve.title, "lower": corners(curve.lower), "upper": corners(curve.upper)}
 
 
-class OtherMeters(ArchiveHandler):
+class OtherMetersRoute(ArchiveRoute):
     """What other meters saw at the time of a recording."""
 
     async def get(self, name: str) -> None:
@@ -471,7 +473,7 @@ class OtherMeters(ArchiveHandler):
         self.send_json({"events": await self.work(find)})
 
 
-class EventTable(ArchiveHandler):
+class EventTableRoute(ArchiveRoute):
     """The selected events as CSV."""
 
     async def get(self) -> None:
@@ -483,12 +485,12 @@ class EventTable(ArchiveHandler):
         def make() -> str:
             numbers = section.queries.numbers(self.event_filter())
             rows = (row for part in numbers for row in section.named(list(section.archive.events.rows(part).values())))
-            return csv_table(rows, separator, decimal)
+            return export_csv_table(rows, separator, decimal)
 
         await self.send_text(make, "text/csv", "events.csv")
 
 
-class Stations(ArchiveHandler):
+class StationsRoute(ArchiveRoute):
     """The stations and their sites."""
 
     async def get(self) -> None:
@@ -508,13 +510,13 @@ class Stations(ArchiveHandler):
         archive = self.section.archive
         names = self.section.queries.stations_by_id()
         if number not in names:
-            raise Missing("There is no such station.")
+            raise HTTPMissing("There is no such station.")
         archive.set_site(names[number], site, by)
         found = next((one for one in archive.stations() if one["id"] == number), {"n_recordings": 0})
         return {"station": found, "recordings": found["n_recordings"]}
 
 
-class AnalyzeAgain(ArchiveHandler):
+class AnalyzeAgainRoute(ArchiveRoute):
     """Analyse recordings again, with the present site, model and version."""
 
     async def post(self) -> None:
@@ -541,7 +543,7 @@ class AnalyzeAgain(ArchiveHandler):
         return contents
 
 
-class Corrections(ArchiveHandler):
+class CorrectionsRoute(ArchiveRoute):
     """Lists and stores corrections."""
 
     async def get(self) -> None:
@@ -573,19 +575,19 @@ class Corrections(ArchiveHandler):
         found = section.analysis(place)
         analysis = None if found is None else section.archive.analysis(found["number"])
         if found is None or analysis is None or not 0 <= index < len(analysis.events):
-            raise Missing("There is no such event, or the recording has not been analysed yet.")
-        if what == "class" and label not in ("", NOT_AN_EVENT, *_possible(analysis, index)):
+            raise HTTPMissing("There is no such event, or the recording has not been analysed yet.")
+        if what == "class" and label not in ("", NOT_AN_EVENT, *_route_possible_labels(analysis, index)):
             raise HTTPRefusal("That class contradicts the measurements.", 400)
         section.archive.correct(found["number"], index, label, by, note, what=what)
         return section.rows(place)[index]
 
 
-def _possible(analysis: Any, index: int) -> "tuple[str, ...]":
+def _route_possible_labels(analysis: Any, index: int) -> "tuple[str, ...]":
     event: EventResult = analysis.events[index]
     return tuple(possible_labels(analysis, event))
 
 
-class Notes(ArchiveHandler):
+class NotesRoute(ArchiveRoute):
     """Notes on a recording."""
 
     async def get(self, name: str) -> None:
@@ -609,7 +611,7 @@ class Notes(ArchiveHandler):
         by = self.get_query_argument("by", "")
         notes = (await self.work(self._list, name))["notes"]
         if number not in [one["number"] for one in notes]:
-            raise Missing("There is no such note.")
+            raise HTTPMissing("There is no such note.")
         await self.work(self.section.archive.remove_note, number, by)
         self.send_json(await self.work(self._list, name))
 
@@ -617,25 +619,25 @@ class Notes(ArchiveHandler):
         return {"notes": self.section.archive.notes(self.analyzed(name)["number"])}
 
 
-ROUTES: list[tuple[str, type[Base]]] = [
-    (r"/api/recordings", RecordingList),
-    (rf"/api/recordings/({ID})", OneRecording),
-    (rf"/api/recordings/({ID})/view", WaveformView),
-    (rf"/api/recordings/({ID})/analysis", RecordingAnalysis),
-    (rf"/api/recordings/({ID})/cursor", Cursor),
-    (rf"/api/recordings/({ID})/bands", RecordingWaveletBands),
-    (rf"/api/recordings/({ID})/raw.csv", SampleTable),
-    (rf"/api/recordings/({ID})/page.html", RecordingPageDownload),
-    (rf"/api/recordings/({ID})/sheet.pdf", SheetDownload),
-    (r"/api/uploads/(.+)", UploadHandler),
-    (r"/api/events", EventPage),
-    (r"/api/archive", ArchiveList),
-    (r"/api/(months|hours|sarfi|scatter)", Counts),
-    (rf"/api/recordings/({ID})/others", OtherMeters),
-    (rf"/api/recordings/({ID})/notes", Notes),
-    (r"/api/table.csv", EventTable),
-    (r"/api/stations", Stations),
-    (r"/api/stations/([0-9]{1,9})", Stations),
-    (r"/api/again", AnalyzeAgain),
-    (r"/api/corrections", Corrections),
+ROUTES: list[tuple[str, type[BaseHandler]]] = [
+    (r"/api/recordings", RecordingListRoute),
+    (rf"/api/recordings/({ID})", OneRecordingRoute),
+    (rf"/api/recordings/({ID})/view", WaveformRoute),
+    (rf"/api/recordings/({ID})/analysis", RecordingAnalysisRoute),
+    (rf"/api/recordings/({ID})/cursor", CursorRoute),
+    (rf"/api/recordings/({ID})/bands", WaveletBandsRoute),
+    (rf"/api/recordings/({ID})/raw.csv", SampleTableRoute),
+    (rf"/api/recordings/({ID})/page.html", RecordingPageRoute),
+    (rf"/api/recordings/({ID})/sheet.pdf", SheetRoute),
+    (r"/api/uploads/(.+)", UploadRoute),
+    (r"/api/events", EventPageRoute),
+    (r"/api/archive", ArchiveListRoute),
+    (r"/api/(months|hours|sarfi|scatter)", CountsRoute),
+    (rf"/api/recordings/({ID})/others", OtherMetersRoute),
+    (rf"/api/recordings/({ID})/notes", NotesRoute),
+    (r"/api/table.csv", EventTableRoute),
+    (r"/api/stations", StationsRoute),
+    (r"/api/stations/([0-9]{1,9})", StationsRoute),
+    (r"/api/again", AnalyzeAgainRoute),
+    (r"/api/corrections", CorrectionsRoute),
 ]

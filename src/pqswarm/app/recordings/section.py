@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 
 from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
-from pqswarm.app.handlers import Missing
-from pqswarm.app.jobs import ByteCache, Cancelled, Job
+from pqswarm.app.handlers import HTTPMissing
+from pqswarm.app.jobs import ByteCache, Job, JobCancelled
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import (
     AnalysisQueue,
@@ -22,7 +22,7 @@ from pqswarm.app.recordings.queue import (
     RecordingInFile,
     upload_folder_name,
 )
-from pqswarm.app.recordings.uploads import StoredUploads, clean_parts
+from pqswarm.app.recordings.uploads import StoredUploads, clean_upload_parts
 from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
@@ -59,7 +59,7 @@ class RecordingsSection:
         self.queries = ArchiveQueries(self.archive)
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads", self.archive)
         self.files.is_stopping = lambda: workbench.jobs.is_closed
-        clean_parts(self.files.uploads)
+        clean_upload_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
         self.stored = StoredUploads(self.files.uploads)
         for one in self.archive.files.all(self.files.uploads).values():
@@ -111,13 +111,13 @@ class RecordingsSection:
         """Return a recording by its ID, if the visitor may see it; its file may be elsewhere."""
         base, _, position = name.partition("-")
         if not re.fullmatch(ID, name) or (position and (position.startswith("0") or int(position) < 2)):
-            raise Missing("There is no such recording.")
+            raise HTTPMissing("There is no such recording.")
         number = int(position) - 1 if position else 0
         file = self.files.find(base, visitor)
         if file is None:
             known = self.archive.find(name, upload_folder_name(visitor))
             if known is None:
-                raise Missing("There is no such recording.")
+                raise HTTPMissing("There is no such recording.")
             file = self.files.find_elsewhere(known["content"], self.name_of(known["name"], False))
         return RecordingInFile(file, number)
 
@@ -246,7 +246,7 @@ class RecordingsSection:
             except PqswarmError as error:  # its folder may be any
                 raise type(error)(FolderNames((place.file.home,)).hide(str(error))) from error
             if place.number >= len(sources):
-                raise Missing("There is no such recording.")
+                raise HTTPMissing("There is no such recording.")
             source = sources[place.number]
             found = OpenRecording.of(source if site is None else site.apply(source), place.number, len(sources))
             self._open.put(place.key, found, found.size)
@@ -286,12 +286,12 @@ class RecordingsSection:
             job.check()
             is_recent = monotonic() - self._requested.get(place.key, 0.0) < _REQUEST_LIFETIME
             if not is_recent and not self.queue.is_watched(place.file):
-                raise Cancelled
+                raise JobCancelled
 
         self.queue.n_envelopes += 1
         try:
             await self.workbench.jobs.run(job, opened.envelope.build, check, pool="envelope")
-        except (Cancelled, PqswarmError, RuntimeError):  # the next request reports the reason
+        except (JobCancelled, PqswarmError, RuntimeError):  # the next request reports the reason
             pass
         finally:
             self.queue.n_envelopes -= 1

@@ -43,7 +43,7 @@ _PARTS_FOLDER = ".parts"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10))}
 
 
-def clean_name(given: str) -> str:
+def clean_upload_name(given: str) -> str:
     """Return a name to store an upload under: no folders, control characters or leading dots, limited length."""
     last = given.replace("\\", "/").rpartition("/")[2]
     name = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C" and letter not in '<>:"|?*')
@@ -58,7 +58,7 @@ def clean_name(given: str) -> str:
     return f"_{stem}{suffix}" if stem.partition(".")[0].casefold() in _RESERVED else f"{stem.rstrip()}{suffix}"
 
 
-def clean_folder(given: str) -> Path:
+def clean_upload_folder(given: str) -> Path:
     """Return the folder of an upload in the visitor's own, from that of a dropped folder."""
     names = (
         "".join(x if x.isalnum() or x in "-_ ." else "_" for x in one).strip(". ")[:50] for one in given.split("/")
@@ -66,7 +66,7 @@ def clean_folder(given: str) -> Path:
     return Path(*[f"_{name}" if name.casefold() in _RESERVED else name for name in names if name][-_MAX_DEPTH:])
 
 
-def clean_parts(uploads: Path) -> None:
+def clean_upload_parts(uploads: Path) -> None:
     """Remove unfinished uploads of servers that no longer run."""
     with suppress(OSError):
         for part in (uploads / _PARTS_FOLDER).iterdir():
@@ -196,9 +196,9 @@ class Upload:
 
     def __init__(self, stored: StoredUploads, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
         self.owner = upload_folder_name(visitor)
-        self.name = clean_name(name)
+        self.name = clean_upload_name(name)
         self.stored = stored
-        self.path = stored.folder / self.owner / clean_folder(name.rpartition("/")[0]) / self.name
+        self.path = stored.folder / self.owner / clean_upload_folder(name.rpartition("/")[0]) / self.name
         self._part = stored.folder / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
         self.max_bytes = max_bytes
         self._digest = hashlib.sha256()

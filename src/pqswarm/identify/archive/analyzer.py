@@ -18,8 +18,8 @@ from pqswarm._base.text import file_text
 from pqswarm._base.threads import one_blas_thread
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
-from pqswarm.identify.archive.files import LEASE, SeenFile, look_at
-from pqswarm.identify.folder.batch import Failure, failure_of, find_candidate, identify_file
+from pqswarm.identify.archive.files import LEASE, SeenFile, look_at_file
+from pqswarm.identify.folder.batch import Failure, failure_of, find_batch_candidate, identify_file
 from pqswarm.identify.model import Model, default_model, load_model
 from pqswarm.recordings import RecordingSource, Site, open_recordings
 
@@ -34,7 +34,7 @@ _WAIT = 0.2
 
 
 @dataclass(frozen=True)
-class Analyzed:
+class AnalyzedFile:
     """The results of a file, and the number of channels of each of its recordings."""
 
     results: tuple[Analysis | Failure, ...]
@@ -76,7 +76,8 @@ class ArchiveAnalyzer:
         model: Model = self.options.get("model") or default_model()
         plain = {k: v for k, v in self.options.items() if k not in ("model", "site")}
         text = repr((__version__, sorted(plain.items()), None if site is None else replace(site, source="")))
-        return hashlib.sha256(f"{model_digest(model)} {text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        text = f"{analyzer_model_digest(model)} {text}"
+        return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
     def analyze(
         self,
@@ -85,7 +86,7 @@ class ArchiveAnalyzer:
         progress: Callable[[int, int], None] | None = None,
         *,
         keep_series: bool = False,
-    ) -> Analyzed:
+    ) -> AnalyzedFile:
         """Analyse a file; no error but those of `progress` escapes."""
         counts: list[int] = []
 
@@ -101,10 +102,10 @@ class ArchiveAnalyzer:
         ]
         numbers = iter(counts)
         channels = tuple(next(numbers, None) if isinstance(one, Analysis) else None for one in results)
-        return Analyzed(tuple(results), channels, self.digest(site))
+        return AnalyzedFile(tuple(results), channels, self.digest(site))
 
 
-def model_digest(model: Model) -> str:
+def analyzer_model_digest(model: Model) -> str:
     """Return a digest of a model, computed once."""
     known: str | None = getattr(model, "_digest", None)
     if known is None:
@@ -119,7 +120,7 @@ def model_digest(model: Model) -> str:
 
 
 @contextmanager
-def heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
+def analyzer_heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
     """Renew the claims of contents, which may change meanwhile, in a thread while they are analysed."""
     end = Event()
 
@@ -140,21 +141,21 @@ def heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
         thread.join(5.0)
 
 
-def analyze_into(
+def analyze_into_archive(
     archive: "Archive",
     file: SeenFile,
-    analyze: "Callable[[Path], Analyzed]",
+    analyze: "Callable[[Path], AnalyzedFile]",
     is_current: Callable[[], bool] = lambda: True,
-) -> tuple[Analyzed, int | None]:
+) -> tuple[AnalyzedFile, int | None]:
     """Analyse a claimed file and write the result; return it, and the number of new events or None.
 
     None if it could not be read for now, has changed meanwhile, or another process was faster: the claim is given up.
     """
     try:
-        with heartbeat(archive, [file.content]):
+        with analyzer_heartbeat(archive, [file.content]):
             found = analyze(file.path)
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
-        found = Analyzed((failure_of(error, file.path, ""),), (None,), "")
+        found = AnalyzedFile((failure_of(error, file.path, ""),), (None,), "")
     except BaseException:
         archive.files.release([file.content])
         raise
@@ -165,13 +166,13 @@ def analyze_into(
 
 
 @dataclass
-class _BacklogFile:
+class _AnalyzerFile:
     """A file that is being analysed, or that another process analyses."""
 
     path: Path
     file: SeenFile | None
     state: str
-    future: Future[Analyzed] | None = None
+    future: Future[AnalyzedFile] | None = None
     failure: Failure | None = None
 
 
@@ -195,22 +196,22 @@ def identify_many(
 
     analyzer = ArchiveAnalyzer(options, {}) if archive is None else ArchiveAnalyzer.of(archive, options)
     plain = {name: value for name, value in options.items() if name != "model"}
-    pending: deque[_BacklogFile] = deque()
+    pending: deque[_AnalyzerFile] = deque()
     claimed: list[str] = []
 
-    def submit(pool: "WorkerPool", one: _BacklogFile) -> Future[Analyzed]:
-        return pool.submit(_analyze_in_worker, plain, model_path, analyzer.sites, str(one.path))
+    def submit(pool: "WorkerPool", one: _AnalyzerFile) -> Future[AnalyzedFile]:
+        return pool.submit(_run_analyzer_in_worker, plain, model_path, analyzer.sites, str(one.path))
 
     rest = iter(paths)
     with ExitStack() as stack:
         pool = None if jobs == 1 and cluster is None else stack.enter_context(worker_pool(jobs, cluster))
         if archive is not None:
-            stack.enter_context(heartbeat(archive, claimed))
+            stack.enter_context(analyzer_heartbeat(archive, claimed))
             stack.callback(archive.files.release, claimed)
         ahead = 1 if pool is None else _AHEAD * pool.slots
         while True:
             while len(pending) < ahead and (path := next(rest, None)) is not None:
-                one = _take(archive, path, again)
+                one = _claim_for_analyzer(archive, path, again)
                 if one.state == "mine" and one.file is not None:
                     claimed.append(one.file.content)
                 if pool is not None and one.state == "mine":
@@ -220,18 +221,18 @@ def identify_many(
                 return
             one = pending.popleft()
             if pool is not None and one.future is not None and is_death(one.future.exception()):
-                _outlive(pool, one, pending, submit)
-            results, remark = _results(archive, one, lambda path: analyzer.analyze(path, after))
+                _outlive_analyzer_worker(pool, one, pending, submit)
+            results, remark = _await_analyzer_results(archive, one, lambda path: analyzer.analyze(path, after))
             if one.file is not None and one.file.content in claimed:
                 claimed.remove(one.file.content)
             yield one.path, results, remark
 
 
-def _outlive(
+def _outlive_analyzer_worker(
     pool: "WorkerPool",
-    one: _BacklogFile,
-    pending: Iterable[_BacklogFile],
-    submit: "Callable[[WorkerPool, _BacklogFile], Future[Analyzed]]",
+    one: _AnalyzerFile,
+    pending: Iterable[_AnalyzerFile],
+    submit: "Callable[[WorkerPool, _AnalyzerFile], Future[AnalyzedFile]]",
 ) -> None:
     """After the death of a worker, analyse the next file alone, so that it fails only by itself; then the others."""
     from pqswarm.study.worker import is_death
@@ -242,31 +243,31 @@ def _outlive(
         pool.restart()
         failure = Failure(file_text(one.path), "", "ended its worker twice: is there enough memory?", retryable=True)
         one.future = Future()
-        one.future.set_result(Analyzed((failure,), (None,), ""))
+        one.future.set_result(AnalyzedFile((failure,), (None,), ""))
     for other in pending:
         if other.future is not None and (not other.future.done() or other.future.exception() is not None):
             other.future = submit(pool, other)
 
 
-def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
+def _claim_for_analyzer(archive: "Archive | None", path: Path, again: bool) -> _AnalyzerFile:
     """Claim a file in the archive."""
     if archive is None:
-        return _BacklogFile(path, None, "mine")
+        return _AnalyzerFile(path, None, "mine")
     try:
-        candidate = find_candidate(path)
+        candidate = find_batch_candidate(path)
         before = archive.files.get(Path(os.path.abspath(path)))  # noqa: PTH100
         if before is not None and before.stamp == candidate.stamp != "" and before.content:
             file = SeenFile(before.path, before.stamp, before.content)
         else:
-            file = look_at(candidate, before)
+            file = look_at_file(candidate, before)
             archive.files.register([file])
     except (OSError, PqswarmError) as error:
-        return _BacklogFile(path, None, "failed", failure=failure_of(error, path, ""))
-    return _BacklogFile(path, file, archive.files.claim(file.content, again=again))
+        return _AnalyzerFile(path, None, "failed", failure=failure_of(error, path, ""))
+    return _AnalyzerFile(path, file, archive.files.claim(file.content, again=again))
 
 
-def _results(
-    archive: "Archive | None", one: _BacklogFile, analyze: Callable[[Path], Analyzed]
+def _await_analyzer_results(
+    archive: "Archive | None", one: _AnalyzerFile, analyze: Callable[[Path], AnalyzedFile]
 ) -> "tuple[tuple[Analysis | Failure, ...], str]":
     """The results of a file, waiting for whoever analyses it."""
     if one.failure is not None:
@@ -287,14 +288,14 @@ def _results(
 
 
 @lru_cache(maxsize=4)
-def _load_model_once(path: Path) -> "Model":
+def _load_analyzer_model(path: Path) -> "Model":
     return load_model(path)
 
 
-def _analyze_in_worker(
+def _run_analyzer_in_worker(
     options: Mapping[str, Any], model_path: Path | None, sites: Mapping[str, Site], path: str
-) -> Analyzed:
+) -> AnalyzedFile:
     """Analyse a file in a worker, which keeps its model."""
-    model = None if model_path is None else _load_model_once(model_path)
+    model = None if model_path is None else _load_analyzer_model(model_path)
     with one_blas_thread():
         return ArchiveAnalyzer({**options, "model": model}, sites).analyze(path)

@@ -27,15 +27,15 @@ from pqswarm.identify.archive.events import (
     Deliveries,
     event_records,
     event_values,
-    from_microseconds,
-    has_same_numbers,
+    from_event_microseconds,
+    has_same_event_numbers,
     head_record,
     incident_values,
     insert,
     is_same_event,
     read_analysis,
     recording_id,
-    to_microseconds,
+    to_event_microseconds,
 )
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.folder.batch import Failure, check_site
@@ -143,7 +143,7 @@ class Archive:
                 "state": "failed" if results and len(failures) == len(results) else "done",
                 "reason": file_text(reasons),
                 "analyzer": analyzer,
-                "at": _now(),
+                "at": _archive_time_now(),
                 "serial": max(writer.serial, 1),
             }
             insert(database, "contents", values)
@@ -176,7 +176,7 @@ class Archive:
             "name": file_text(file.path),
             "owner": file.owner,
             "station": self._find_station(database, "" if analysis is None else analysis.station),
-            "start": None if analysis is None else to_microseconds(analysis.start),
+            "start": None if analysis is None else to_event_microseconds(analysis.start),
             "seconds": None if analysis is None else analysis.duration,
             "n_channels": n_channels,
             "n_events": 0 if analysis is None else len(analysis.events),
@@ -251,7 +251,7 @@ class Archive:
         query = f"{_SELECT} WHERE content >= ? AND content < ? AND position = ? AND owner IN ('', ?)"
         position = int(place) - 1 if place.isdigit() else 0
         rows = self.database.named_rows(query, start, f"{start}g", position, owner)
-        return _recording(rows[0]) if len(rows) == 1 else None
+        return _archive_recording(rows[0]) if len(rows) == 1 else None
 
     @reading
     def recordings(
@@ -283,7 +283,7 @@ class Archive:
         rows = self.database.named_rows(query, *values, limit + 1)
         last = rows[limit - 1] if len(rows) > limit else None
         following = "" if last is None else f"{'' if last['start'] is None else last['start']}.{last['number']}"
-        return {"total": int(total), "next": following, "recordings": [_recording(row) for row in rows[:limit]]}
+        return {"total": int(total), "next": following, "recordings": [_archive_recording(row) for row in rows[:limit]]}
 
     # Corrections
 
@@ -329,7 +329,7 @@ class Archive:
                 "what": what,
                 "label": label,
                 "author": by.strip(),
-                "at": _now(),
+                "at": _archive_time_now(),
                 "note": note.strip(),
                 "record": record,
             }
@@ -409,7 +409,7 @@ class Archive:
         with self.database.transaction() as database:
             added = database.execute(
                 "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '', ?, ? FROM recordings WHERE id = ?",
-                (text.strip(), by.strip(), _now(), *(stretch or (None, None)), recording),
+                (text.strip(), by.strip(), _archive_time_now(), *(stretch or (None, None)), recording),
             )
             if not added.rowcount:
                 raise PqswarmError("there is no such recording.")
@@ -418,7 +418,9 @@ class Archive:
         """Remove a note; the log keeps it."""
         self._check_author(by, "")
         with self.database.transaction() as database:
-            database.execute("UPDATE notes SET removed = ? WHERE number = ?", (f"{_now()} {by.strip()}", number))
+            database.execute(
+                "UPDATE notes SET removed = ? WHERE number = ?", (f"{_archive_time_now()} {by.strip()}", number)
+            )
 
     @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
@@ -448,7 +450,8 @@ class Archive:
             "ON station = id WHERE n > 0 OR site != '' ORDER BY name"  # not those of uploads, which are private
         )
         return [
-            station | {"first": from_microseconds(station["first"]), "last": from_microseconds(station["last"])}
+            station
+            | {"first": from_event_microseconds(station["first"]), "last": from_event_microseconds(station["last"])}
             for station in self.database.named_rows(query)
         ]
 
@@ -473,13 +476,13 @@ class Archive:
             Author.
         """
         self._check_author(by, "")
-        text = site if isinstance(site, str) else _site_text(site)
+        text = site if isinstance(site, str) else _archive_site_text(site)
         if len(text) > _LONGEST["site"]:
             raise PqswarmError(f"a site has at most {_LONGEST['site']} characters.")
         if text.strip():
             check_site(Site.read(text, f"the site of {file_text(name)}"))
         with self.database.transaction() as database:
-            values = (text.strip(), by.strip(), _now(), self._find_station(database, name))
+            values = (text.strip(), by.strip(), _archive_time_now(), self._find_station(database, name))
             database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
 
     def ask_again_for(self, station: int | None = None) -> list[str]:
@@ -493,7 +496,7 @@ class Archive:
         return contents
 
 
-def _site_text(values: Mapping[str, Any]) -> str:
+def _archive_site_text(values: Mapping[str, Any]) -> str:
     """Plain values as TOML; anything else is refused when the text is read."""
     try:
         return "\n".join(
@@ -503,19 +506,19 @@ def _site_text(values: Mapping[str, Any]) -> str:
         raise PqswarmError(f"not the values of a site: {error}") from None
 
 
-def _recording(row: Mapping[str, Any]) -> dict[str, Any]:
+def _archive_recording(row: Mapping[str, Any]) -> dict[str, Any]:
     names = ("number", "content", "position", "source", "name", "station", "seconds", "n_channels", "n_events")
     return {
         "id": recording_id(row["content"], row["position"]),
         **{name: row[name] for name in (*names, "reason", "analyzer", "analyzed_at")},
-        "start": from_microseconds(row["start"]),
+        "start": from_event_microseconds(row["start"]),
         "upload": bool(row["owner"]),
         "state": "failed" if row["reason"] else "analyzed",
         "again": row["state"] == "waiting",
     }
 
 
-def _now() -> str:
+def _archive_time_now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -547,7 +550,7 @@ class _EventWriter:
 
     def _identity(self, same: Mapping[str, Any] | None, record: Mapping[str, Any]) -> dict[str, Any]:
         """Number, key, and the key of the event that it corrects."""
-        if same is not None and has_same_numbers(same["record"], record):
+        if same is not None and has_same_event_numbers(same["record"], record):
             return {name: same[name] for name in ("number", "key", "refers")}
         self.serial += 1
         self.n_new += 1

@@ -21,7 +21,7 @@ from pqswarm._base.files import file_identity
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.tolerance import curve_point
+from pqswarm.identify.tolerance import tolerance_curve_point
 
 _RENAMED_KEYS = {
     "kind": "type",
@@ -81,33 +81,35 @@ _STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, Overflo
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 
 
-def migrate(database: sqlite3.Connection) -> None:
+def migrate_database(database: sqlite3.Connection) -> None:
     """Convert an archive of schema 1, in a transaction."""
-    database.create_function("renamed", 1, lambda text: json_text(_renamed(json.loads(text))), deterministic=True)
-    database.create_function("renamed_event", 1, _renamed_event, deterministic=True)
-    database.create_function("curve_value", 2, _curve_value, deterministic=True)
+    database.create_function(
+        "renamed", 1, lambda text: json_text(_renamed_database_keys(json.loads(text))), deterministic=True
+    )
+    database.create_function("renamed_event", 1, _renamed_database_event, deterministic=True)
+    database.create_function("curve_value", 2, _renamed_database_curve, deterministic=True)
     for step in _MIGRATION:
         database.execute(step)
 
 
-def _renamed(value: Any) -> Any:
+def _renamed_database_keys(value: Any) -> Any:
     """The same with the names of today."""
     if isinstance(value, list):
-        return [_renamed(entry) for entry in value]
+        return [_renamed_database_keys(entry) for entry in value]
     if not isinstance(value, dict):
         return value
-    renamed = {_RENAMED_KEYS.get(key, key): _renamed(entry) for key, entry in value.items()}
+    renamed = {_RENAMED_KEYS.get(key, key): _renamed_database_keys(entry) for key, entry in value.items()}
     if renamed.get("state") in _RENAMED_STATES:
         renamed["state"] = _RENAMED_STATES[renamed["state"]]
     return renamed
 
 
-def _renamed_event(text: str) -> str:
-    return json_text(EventResult.of(_renamed(json.loads(text))).as_dict())
+def _renamed_database_event(text: str) -> str:
+    return json_text(EventResult.of(_renamed_database_keys(json.loads(text))).as_dict())
 
 
-def _curve_value(text: str, place: int) -> float | None:
-    point = curve_point(EventResult.of(json.loads(text)).event)
+def _renamed_database_curve(text: str, place: int) -> float | None:
+    point = tolerance_curve_point(EventResult.of(json.loads(text)).event)
     return None if point is None else point[place]
 
 
@@ -134,7 +136,7 @@ class ArchiveDatabase:
         self.path = self.folder / FILE_NAME
         self._local = local()
         self._all: list[sqlite3.Connection] = []
-        finalize(self, _close_all, self._all)
+        finalize(self, _close_database_connections, self._all)
         with self.explained():
             if read_only and not self.path.exists():
                 raise PqswarmError(f"there is no archive in {file_text(self.folder)}: {FILE_NAME} is missing.")
@@ -194,7 +196,7 @@ class ArchiveDatabase:
             with self.transaction() as database:
                 if self._marks()[1] == 1:  # another process may have converted it
                     self._local.deadline = inf
-                    migrate(database)
+                    migrate_database(database)
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                     self._check_objects()
             marks = self._marks()
@@ -216,7 +218,7 @@ class ArchiveDatabase:
         """Refuse a file with anything that is not ours."""
         with closing(sqlite3.connect(":memory:")) as plain:
             plain.executescript(_SCHEMA)
-            if _objects(plain) != _objects(self.connection):
+            if _database_objects(plain) != _database_objects(self.connection):
                 name = file_text(self.path)
                 raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
 
@@ -313,12 +315,12 @@ class ArchiveDatabase:
             connection.close()
 
 
-def _close_all(connections: list[sqlite3.Connection]) -> None:
+def _close_database_connections(connections: list[sqlite3.Connection]) -> None:
     while connections:
         connections.pop().close()
 
 
-def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+def _database_objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
     """Type, name and definition of all tables and indexes."""
     query = "SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name != 'sqlite_stat1'"
     return {(object_type, name, " ".join(str(sql).split())) for object_type, name, sql in connection.execute(query)}

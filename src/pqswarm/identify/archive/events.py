@@ -15,7 +15,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
 from pqswarm.identify.rows import COLUMNS, event_row
-from pqswarm.identify.tolerance import curve_point, rank_event
+from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
 
 EPOCH = datetime(1970, 1, 1)
@@ -47,12 +47,12 @@ def insert(database: sqlite3.Connection, table: str, values: Mapping[str, Any]) 
     return database.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", values).lastrowid or 0
 
 
-def to_microseconds(moment: datetime | None) -> int | None:
+def to_event_microseconds(moment: datetime | None) -> int | None:
     """Return a time of day of the recorder as microseconds since 1970, without its zone."""
     return None if moment is None else (moment.replace(tzinfo=None) - EPOCH) // timedelta(microseconds=1)
 
 
-def from_microseconds(moment: int | None) -> str | None:
+def from_event_microseconds(moment: int | None) -> str | None:
     """Return such a time as ISO 8601."""
     if moment is None:
         return None
@@ -62,11 +62,11 @@ def from_microseconds(moment: int | None) -> str | None:
         return None
 
 
-def read_moment(text: str) -> int:
+def read_event_moment(text: str) -> int:
     """Return a time of a filter, such as ``2026-03`` or ``2026-03-02T10:15``, in microseconds."""
     try:
         padded = f"{text}-01-01"[:10] if len(text) in (4, 7) else text
-        return to_microseconds(datetime.fromisoformat(padded)) or 0
+        return to_event_microseconds(datetime.fromisoformat(padded)) or 0
     except ValueError:
         raise PqswarmError(f"{text[:40]!r} is not a date such as 2026-03-02.") from None
 
@@ -108,17 +108,17 @@ def event_values(
         incident = analysis.incident_of(position)
         label = corrected[position].get("class", {}).get("label", "")
         tier, severity = rank_event(event)
-        seconds, percent = curve_point(event) or (None, None)
+        seconds, percent = tolerance_curve_point(event) or (None, None)
         phases = " ".join(dict.fromkeys(event.phases)).strip() or " ".join(dict.fromkeys(event.channels))
         rows.append(
             {
                 "position": position,
                 "incident": None if incident is None else analysis.incidents.index(incident),
-                "start": to_microseconds(event.at(analysis.start)),
+                "start": to_event_microseconds(event.at(analysis.start)),
                 "type": event.type,
                 "category": event.category,
                 "label": result.label if label in ("", NOT_AN_EVENT) else label,
-                "cause": _effective_cause(position, incident, corrected),
+                "cause": _effective_event_cause(position, incident, corrected),
                 "phases": file_text(phases),
                 "system": file_text(event.system),
                 "magnitude": event.magnitude if isfinite(event.magnitude) else None,
@@ -134,7 +134,7 @@ def event_values(
     return rows
 
 
-def _effective_cause(
+def _effective_event_cause(
     position: int, incident: Incident | None, corrected: Sequence[Mapping[str, Mapping[str, Any]]]
 ) -> str:
     """The cause by hand of an event or of its incident, or else the one found."""
@@ -173,7 +173,7 @@ def is_same_event(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     return same_place and abs(old["start"] - new["start"]) <= _NEAR
 
 
-def has_same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def has_same_event_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether magnitude, duration and category are those delivered before."""
     return all(
         (
@@ -195,7 +195,11 @@ class ArchivedEvents:
     @reading
     def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return the rows of events: the keys of COLUMNS, their place, what was corrected, and values for lists."""
-        rows = {row["number"]: row for some in _in_parts(numbers) for row in self._read(f"WHERE number IN ({some})")}
+        rows = {
+            row["number"]: row
+            for some in _event_number_parts(numbers)
+            for row in self._read(f"WHERE number IN ({some})")
+        }
         return {number: rows[number] for number in numbers if number in rows}
 
     def all(self) -> Iterator[dict[str, Any]]:
@@ -220,14 +224,14 @@ class ArchivedEvents:
     def places(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return the recording, position and title of events, for points of charts."""
         places = {}
-        for some in _in_parts(numbers):
+        for some in _event_number_parts(numbers):
             query = (
                 "SELECT number, content, recordings.position AS place, events.position, stations.name AS station, "
                 "events.start, category FROM events JOIN recordings ON recordings.id = recording "
                 f"JOIN stations ON stations.id = station WHERE number IN ({some})"
             )
             for row in self.database.named_rows(query):
-                words = (row["category"], row["station"], from_microseconds(row["start"]))
+                words = (row["category"], row["station"], from_event_microseconds(row["start"]))
                 places[row["number"]] = {
                     "recording": recording_id(row["content"], row["place"]),
                     "event": row["position"],
@@ -256,16 +260,16 @@ class ArchivedEvents:
                 if recording not in heads:
                     heads[recording] = json.loads(stored["head"]) | {"path": stored["name"]}
                     corrections[recording] = self.corrections_of(stored["content"], stored["place"])
-                yield _list_row(stored, heads[recording], corrections[recording])
+                yield _archived_event_row(stored, heads[recording], corrections[recording])
 
 
-def _in_parts(numbers: Sequence[int]) -> Iterator[str]:
+def _event_number_parts(numbers: Sequence[int]) -> Iterator[str]:
     """Some numbers at a time, as a list in SQL."""
     for start in range(0, len(numbers), _SOME):
         yield ",".join(str(int(number)) for number in numbers[start : start + _SOME])
 
 
-def _list_row(
+def _archived_event_row(
     stored: Mapping[str, Any], head: Mapping[str, Any], corrections: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The row of a stored event, for strict JSON."""

@@ -35,26 +35,26 @@ def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **more, "corrected_cause": cause.get("label", "")}
 
 
-def csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
+def export_csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
     """Return rows as CSV; cells that look like formulas get an apostrophe."""
-    return "".join(csv_parts(rows, separator, decimal))
+    return "".join(export_csv_parts(rows, separator, decimal))
 
 
-def csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> Iterator[str]:
+def export_csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> Iterator[str]:
     """Yield the lines of a table."""
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
     writer.writerow(EXPORTED)
     for row in rows:
         full = export_row(row)
-        writer.writerow([table_cell(full[name], decimal) for name in EXPORTED])
+        writer.writerow([export_table_cell(full[name], decimal) for name in EXPORTED])
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()
     yield stream.getvalue()
 
 
-def table_cell(value: Any, decimal: str) -> Any:
+def export_table_cell(value: Any, decimal: str) -> Any:
     """Return a value as a cell of CSV."""
     if value is None or isinstance(value, bool):
         return "" if value is None else int(value)
@@ -76,15 +76,16 @@ def export_archive(archive: "Archive", path: Path, separator: str = ",", decimal
             yield row
 
     if path.suffix.lower() == ".parquet":
-        _write_parquet(path, counted())
+        _export_parquet(path, counted())
     else:
         write_atomically(
-            path, lambda file: [file.write(text.encode("utf-8")) for text in csv_parts(counted(), separator, decimal)]
+            path,
+            lambda file: [file.write(text.encode("utf-8")) for text in export_csv_parts(counted(), separator, decimal)],
         )
     return count
 
 
-def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def _export_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -109,7 +110,7 @@ def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     write_atomically(path, write)
 
 
-def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tuple[Any, ...]]:
+def export_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tuple[Any, ...]]:
     """Yield the names of the columns, then the rows of a query in SQL, which can only read and is stopped in time."""
     connection = archive.database.connection
     end = monotonic() + seconds

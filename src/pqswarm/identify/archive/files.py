@@ -154,7 +154,7 @@ class ArchiveFiles:
             if state is not None and state[0] != "waiting" and not again:
                 return "done"
             held = database.execute("SELECT worker, until FROM claims WHERE digest = ?", (content,)).fetchone()
-            if held is not None and held[0] != self.worker and held[1] > now and not _has_ended(held[0]):
+            if held is not None and held[0] != self.worker and held[1] > now and not _has_file_worker_ended(held[0]):
                 return "busy"
             database.execute(
                 "INSERT INTO claims VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET "
@@ -186,13 +186,13 @@ class ArchiveFiles:
             database.executemany("UPDATE contents SET state = 'waiting' WHERE digest = ?", values)
 
 
-def _has_ended(worker: str) -> bool:
+def _has_file_worker_ended(worker: str) -> bool:
     """Whether a worker of this machine is no longer running."""
     host, _, rest = worker.rpartition(" ")[0].rpartition(" ")
     return worker == "" or (host == socket.gethostname() and rest.isdigit() and not file_writer_is_alive(int(rest)))
 
 
-def look_at(candidate: Candidate, before: KnownFile | None = None, owner: str = "") -> SeenFile:
+def look_at_file(candidate: Candidate, before: KnownFile | None = None, owner: str = "") -> SeenFile:
     """Return a file with the key of its content; `before` is what the archive knows of it. Raises OSErrors."""
     digest = candidate.digest()
     if owner:  # uploads are private: the same content is analysed for each visitor, and each name

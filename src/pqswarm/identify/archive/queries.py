@@ -15,8 +15,8 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.archive import Archive
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
-from pqswarm.identify.archive.events import from_microseconds, read_moment
-from pqswarm.identify.tolerance import AGGREGATION, ITIC, SEMI, Curve
+from pqswarm.identify.archive.events import from_event_microseconds, read_event_moment
+from pqswarm.identify.tolerance import AGGREGATION, ITIC, SEMI, ToleranceCurve
 from pqswarm.measure.event import EVENT_TYPES
 
 ORDERS = ("newest", "oldest", "worst")
@@ -128,7 +128,7 @@ class EventColumns:
         percent: FloatArray = np.where(np.isnan(self["percent"]), 100.0 * self["magnitude"], self["percent"])
         return percent
 
-    def is_below(self, curve: Curve) -> BoolArray:
+    def is_below(self, curve: ToleranceCurve) -> BoolArray:
         """Return which sags and interruptions are below a tolerance curve."""
         ends, levels = (np.array(values) for values in zip(*curve.lower, strict=True))
         limits = levels[np.searchsorted(ends, np.nan_to_num(self["seconds"]))]
@@ -197,9 +197,9 @@ class ArchiveQueries:
         if not chosen.hidden:
             mask &= ~events["hidden"]
         if chosen.start:
-            mask &= events["start"] >= read_moment(chosen.start)
+            mask &= events["start"] >= read_event_moment(chosen.start)
         if chosen.end:
-            mask &= (events["start"] < read_moment(chosen.end)) & (events["start"] != NO_TIME)
+            mask &= (events["start"] < read_event_moment(chosen.end)) & (events["start"] != NO_TIME)
         if chosen.stations:
             mask &= np.isin(events["station"], chosen.stations)
         if chosen.types:
@@ -227,7 +227,7 @@ class ArchiveQueries:
         mask: BoolArray = np.isin(events["type"], types)
         for name, codes in (("label", texts), ("cause", texts), ("station", stations), ("recording", recordings)):
             if codes:
-                mask |= _is_one_of(events[name], np.array(codes))
+                mask |= _query_is_one_of(events[name], np.array(codes))
         return mask
 
     # Answers
@@ -319,7 +319,7 @@ class ArchiveQueries:
             return []
         start = table["start"][places]
         station = table["station"][places]
-        groups = np.flatnonzero(_begin_groups(start, station, table["system"][places]))
+        groups = np.flatnonzero(_begin_queried_groups(start, station, table["system"][places]))
         voltage = table.voltage[places]
         high = table["type"][places] == _SWELL
         lowest = np.minimum.reduceat(np.where(high, np.inf, voltage), groups)
@@ -422,12 +422,12 @@ class ArchiveQueries:
             ],
             "labels": {texts[code]: int(n) for code, n in enumerate(counts["label"]) if n},
             "causes": {texts[code]: int(n) for code, n in enumerate(counts["cause"]) if n},
-            "first": from_microseconds(int(timed.min())) if timed.size else None,
-            "last": from_microseconds(int(timed.max())) if timed.size else None,
+            "first": from_event_microseconds(int(timed.min())) if timed.size else None,
+            "last": from_event_microseconds(int(timed.max())) if timed.size else None,
         }
 
 
-def _is_one_of(values: Any, ids: IntArray) -> BoolArray:
+def _query_is_one_of(values: Any, ids: IntArray) -> BoolArray:
     """Whether each ID is one of some."""
     among = np.zeros(int(max(values.max(initial=0), ids.max(initial=0))) + 1, bool)
     among[ids] = True
@@ -435,7 +435,7 @@ def _is_one_of(values: Any, ids: IntArray) -> BoolArray:
     return mask
 
 
-def _begin_groups(start: Any, station: Any, system: Any) -> BoolArray:
+def _begin_queried_groups(start: Any, station: Any, system: Any) -> BoolArray:
     """Whether each event, in order of site and time, begins a group, which lasts a minute."""
     minute = int(AGGREGATION * _SECOND)
     same_site = (np.diff(station) == 0) & (np.diff(system) == 0)

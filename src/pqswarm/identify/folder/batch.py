@@ -89,7 +89,7 @@ class Candidate:
         return total.hexdigest() == digest
 
 
-def scan(folder: Path) -> Iterator[Candidate]:
+def scan_folder(folder: Path) -> Iterator[Candidate]:
     """Yield the recordings of a folder and its subfolders, complete or not, by name; no hidden files and READMEs."""
     suffixes = list_suffixes()
     waiting = [folder]
@@ -105,13 +105,13 @@ def scan(folder: Path) -> Iterator[Candidate]:
         for entry in found:
             by_name[entry.name.casefold()][entry.name] = entry
         for entry in found:
-            if _is_entry_kind(entry, folder=True):
+            if _is_batch_entry_kind(entry, folder=True):
                 waiting.append(Path(entry.path))
-            elif Path(entry.name).suffix.casefold() in suffixes and _is_entry_kind(entry, folder=False):
-                yield candidate_of(folder, entry, by_name[entry.name.casefold().removesuffix(".cfg") + ".dat"])
+            elif Path(entry.name).suffix.casefold() in suffixes and _is_batch_entry_kind(entry, folder=False):
+                yield batch_candidate_of(folder, entry, by_name[entry.name.casefold().removesuffix(".cfg") + ".dat"])
 
 
-def candidate_of(
+def batch_candidate_of(
     folder: Path, entry: "os.DirEntry[str] | Path", beside: "Mapping[str, os.DirEntry[str] | Path]"
 ) -> Candidate:
     """Return the recording of a file in a folder; `beside` holds the files that may be its ``.dat``, by name."""
@@ -119,23 +119,23 @@ def candidate_of(
     is_cfg = entry.name.casefold().endswith(".cfg")
     if is_cfg:
         ordered = (beside[name] for name in sort_partners(entry.name, ".dat", beside))
-        parts += [one for one in ordered if _is_entry_kind(one, folder=False)][:1]
+        parts += [one for one in ordered if _is_batch_entry_kind(one, folder=False)][:1]
     paths = tuple(Path(os.fspath(part)) for part in parts)
-    stamp = "" if is_cfg and len(parts) < 2 else scanned_file_stamp(parts)
+    stamp = "" if is_cfg and len(parts) < 2 else batch_file_stamp(parts)
     return Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
 
 
-def find_candidate(path: str | Path) -> Candidate:
+def find_batch_candidate(path: str | Path) -> Candidate:
     """Return the recording of a file, which must exist."""
     whole = Path(path)
     data = find_partner(whole, ".dat") if whole.suffix.casefold() == ".cfg" else None
     parts = (whole,) if data is None else (whole, data)
     if not all(part.is_file() for part in parts):  # a pipe would block
         raise PqswarmError(f"{file_text(path)} is not there, or is not a regular file.")
-    return Candidate(file_text(whole.name), parts, scanned_file_stamp(parts))
+    return Candidate(file_text(whole.name), parts, batch_file_stamp(parts))
 
 
-def scanned_file_stamp(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
+def batch_file_stamp(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
     """Return sizes and modification times; empty if a part is missing or empty."""
     try:
         found = [part.stat() for part in parts]
@@ -144,7 +144,7 @@ def scanned_file_stamp(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
     return " ".join(f"{one.st_size}:{one.st_mtime_ns}" for one in found) if all(one.st_size for one in found) else ""
 
 
-def _is_entry_kind(entry: "os.DirEntry[str] | Path", *, folder: bool) -> bool:
+def _is_batch_entry_kind(entry: "os.DirEntry[str] | Path", *, folder: bool) -> bool:
     """Whether it is a folder, but not a link to one, or a regular file."""
     try:
         return entry.is_dir() and not entry.is_symlink() if folder else entry.is_file()
@@ -244,7 +244,7 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
         given = Path(path)
         inside = [given]
         if os.path.isdir(given):  # noqa: PTH112 (it takes names of any length)
-            inside = sorted(one.parts[0] for one in scan(given) if not is_ours(one.parts[0]))
+            inside = sorted(one.parts[0] for one in scan_folder(given) if not is_ours(one.parts[0]))
             if not inside:
                 suffixes = ", ".join(sorted(list_suffixes()))
                 failures.append(Failure(file_text(given), "", f"contains no recordings ({suffixes})."))

@@ -20,9 +20,9 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
-from pqswarm.identify.archive.analyzer import Analyzed, analyze_into
-from pqswarm.identify.archive.files import SeenFile, look_at
-from pqswarm.identify.folder.batch import Candidate, Failure, is_ours, scan, scanned_file_stamp
+from pqswarm.identify.archive.analyzer import AnalyzedFile, analyze_into_archive
+from pqswarm.identify.archive.files import SeenFile, look_at_file
+from pqswarm.identify.folder.batch import Candidate, Failure, batch_file_stamp, is_ours, scan_folder
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive
@@ -79,7 +79,7 @@ class Webhook:
         self.url = url
         self.timeout = timeout
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
-        self._opener = urllib.request.build_opener(_Handler)
+        self._opener = urllib.request.build_opener(_WebhookHandler)
 
     def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
         """Post the events in order."""
@@ -106,13 +106,13 @@ class Webhook:
             yield entry.number, length or 0
 
 
-class _Connection(http.client.HTTPConnection):
+class _WebhookConnection(http.client.HTTPConnection):
     """A connection whose answer must begin in time; the timeout of a socket restarts with each byte."""
 
     def connect(self) -> None:
         super().connect()
         self._twin = self.sock.dup()  # of the same connection, also when TLS has taken over the socket
-        self._alarm = Timer(self.timeout or 0.0, _end_connection, [self._twin])
+        self._alarm = Timer(self.timeout or 0.0, _end_webhook_connection, [self._twin])
         self._alarm.daemon = True
         self._alarm.start()
 
@@ -124,24 +124,24 @@ class _Connection(http.client.HTTPConnection):
             self._twin.close()
 
 
-class _EncryptedConnection(http.client.HTTPSConnection, _Connection):
+class _EncryptedWebhookConnection(http.client.HTTPSConnection, _WebhookConnection):
     """The same with TLS, whose handshake must end in time, too."""
 
 
-def _end_connection(connection: socket.socket) -> None:
+def _end_webhook_connection(connection: socket.socket) -> None:
     """End a connection; whoever waits for its next byte sees the end."""
     with suppress(OSError), connection:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPRedirectHandler):
+class _WebhookHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPRedirectHandler):
     """Opens addresses with a time limit, and treats a redirect as an error."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_Connection, req)
+        return self.do_open(_WebhookConnection, req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_EncryptedConnection, req)
+        return self.do_open(_EncryptedWebhookConnection, req)
 
     def redirect_request(self, *_: Any) -> None:
         """Do not follow."""
@@ -263,7 +263,7 @@ class Watcher:
         self,
         folder: Path,
         archive: "Archive",
-        analyze: "Callable[[Path], Analyzed]",
+        analyze: "Callable[[Path], AnalyzedFile]",
         receivers: "Sequence[Receiver]" = (),
         *,
         settle: float = 2.0,
@@ -315,7 +315,7 @@ class Watcher:
         ready = []
         moment = time.monotonic()
         present = {}
-        for candidate in scan(self.folder):
+        for candidate in scan_folder(self.folder):
             name = candidate.name
             stamp = candidate.stamp
             if stamp and self._known.get(candidate.parts[0]) == stamp:
@@ -362,7 +362,7 @@ class Watcher:
         before = self.archive.files.get(path)
         self._busy.discard(candidate.name)
         try:
-            file = look_at(candidate, before)
+            file = look_at_file(candidate, before)
         except OSError as error:
             self._retry(candidate, f"cannot be read: {error.strerror or error}.")
             return
@@ -383,8 +383,8 @@ class Watcher:
             self._analyze(candidate, file)
 
     def _analyze(self, candidate: Candidate, file: "SeenFile") -> None:
-        found, told = analyze_into(
-            self.archive, file, self.analyze, lambda: scanned_file_stamp(candidate.parts) == candidate.stamp
+        found, told = analyze_into_archive(
+            self.archive, file, self.analyze, lambda: batch_file_stamp(candidate.parts) == candidate.stamp
         )
         failures = [one for one in found.results if isinstance(one, Failure)]
         reasons = " ".join(str(one) if one.place else one.reason for one in failures)

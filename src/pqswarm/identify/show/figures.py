@@ -67,7 +67,7 @@ _LINE = 0.19  # inches
 
 
 @cache
-def font_families() -> tuple[str, ...]:
+def figure_font_families() -> tuple[str, ...]:
     """Return the available fonts, in order of preference."""
     from matplotlib.font_manager import fontManager
 
@@ -76,15 +76,17 @@ def font_families() -> tuple[str, ...]:
 
 
 @cache
-def _fonts_have(letter: str) -> bool:
+def _figure_fonts_have(letter: str) -> bool:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    return any(get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in font_families())
+    return any(
+        get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in figure_font_families()
+    )
 
 
-def draw_name(text: str, otherwise: str = "") -> str:
+def draw_figure_name(text: str, otherwise: str = "") -> str:
     """Return a text that the fonts can draw: unchanged, else `otherwise`, else with an ellipsis for missing letters."""
-    letters = [letter if letter.isprintable() and _fonts_have(letter) else "" for letter in text]
+    letters = [letter if letter.isprintable() and _figure_fonts_have(letter) else "" for letter in text]
     if all(letters):
         return text
     if otherwise:
@@ -95,24 +97,24 @@ def draw_name(text: str, otherwise: str = "") -> str:
 def shorten_to_font_width(text: str, limit: int, *, keep: int = 0) -> str:
     """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`."""
     text = " ".join(text.split())
-    if _font_width(text) <= limit:
+    if _figure_font_width(text) <= limit:
         return text
-    tail = _cut_to_font_width(text[::-1], keep)[::-1]
-    return f"{_cut_to_font_width(text, limit - 1 - _font_width(tail))}…{tail}"
+    tail = _cut_to_figure_width(text[::-1], keep)[::-1]
+    return f"{_cut_to_figure_width(text, limit - 1 - _figure_font_width(tail))}…{tail}"
 
 
-def _font_width(text: str) -> int:
+def _figure_font_width(text: str) -> int:
     return sum(2 if ord(letter) >= _WIDE else 1 for letter in text)
 
 
-def _cut_to_font_width(text: str, limit: int) -> str:
+def _cut_to_figure_width(text: str, limit: int) -> str:
     """The first letters of a text, up to a width."""
-    widths = accumulate(_font_width(letter) for letter in text)
+    widths = accumulate(_figure_font_width(letter) for letter in text)
     return "".join(letter for letter, width in zip(text, widths, strict=True) if width <= limit)
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class _FigureLine:
     """A channel in a panel: name, colour, line style, and samples as drawn."""
 
     name: str
@@ -144,18 +146,20 @@ def plot_event(recording: RecordingSource, analysis: Analysis, event: EventResul
     if chosen is None:
         raise PqswarmError(f"there is no event to draw: {analysis.no_event_reason}.")
     interval = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
-    with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
-        title = _title(recording, analysis, chosen, *interval)
+    with mpl.rc_context({**STYLE, "font.family": list(figure_font_families())}):
+        title = _figure_title(recording, analysis, chosen, *interval)
         top = 0.12 + _LINE * len(title) + (0.1 if title else 0.0)
         height = top + (4.4 if any(one.is_current for one in recording.channels) else 3.0) + _BOTTOM
         figure = Figure(figsize=(_WIDTH, height))
-        draw_panels(figure, recording, analysis, chosen, interval, (top, height - top - _BOTTOM), (_LEFT, _RIGHT))
+        draw_figure_panels(
+            figure, recording, analysis, chosen, interval, (top, height - top - _BOTTOM), (_LEFT, _RIGHT)
+        )
         if title:
             figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
         return figure
 
 
-def draw_panels(
+def draw_figure_panels(
     figure: Figure,
     recording: RecordingSource,
     analysis: Analysis,
@@ -170,25 +174,25 @@ def draw_panels(
     """
     (start, end) = interval
     event = chosen.event
-    results = _choose_references(analysis, event)
+    results = _choose_figure_references(analysis, event)
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
-    read = _read(recording, [*(result.number for result in results), *currents], *interval, event.start)
+    read = _read_figure_samples(recording, [*(result.number for result in results), *currents], *interval, event.start)
     lines = []
     for i, (result, values) in enumerate(zip(results, read, strict=False)):
-        name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {i + 1}")
-        lines.append(_Line(name, *phase_style(result.phase, i), *values))
+        name = draw_figure_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {i + 1}")
+        lines.append(_FigureLine(name, *figure_phase_style(result.phase, i), *values))
     flowing = _choose_figure_currents([recording.channels[i] for i in currents], read[len(results) :])
     weights = [1.25, 1.0, 1.0] if flowing else [1.25, 1.0]
     space = min(place[1], 1.9 * len(weights))
     each = (space - _GAP * (len(weights) - 1)) / sum(weights)
-    axes = _lay_out(figure, [each * weight for weight in weights], place[0], *margins)
+    axes = _lay_out_figure(figure, [each * weight for weight in weights], place[0], *margins)
     scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
-    _draw_lines(axes[0], lines, scale, "V")
-    _draw_urms(axes[1], analysis, list(zip(results, lines, strict=True)), interval, event.start, scale)
+    _draw_figure_lines(axes[0], lines, scale, "V")
+    _draw_figure_urms(axes[1], analysis, list(zip(results, lines, strict=True)), interval, event.start, scale)
     if flowing:
-        _draw_lines(axes[2], flowing, scale, "A")
+        _draw_figure_lines(axes[2], flowing, scale, "A")
     for axis in axes:
-        _mark_events(axis, analysis, event, results, interval, scale)
+        _mark_figure_events(axis, analysis, event, results, interval, scale)
         axis.yaxis.label.set_fontsize(8)
         axis.tick_params(labelsize=8)
     axes[-1].set_xlim(scale * (start - event.start), scale * (end - event.start))
@@ -197,7 +201,7 @@ def draw_panels(
     return place[0] + space
 
 
-def phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
+def figure_phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
     """Return colour and line style of a phase, or of a channel by its place."""
     number = _PHASES.get(phase, place) % 3
     return _COLORS[number], _DASHES[number]
@@ -211,14 +215,14 @@ def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
     return max(start, 0.0), min(end, length)
 
 
-def _choose_references(analysis: Analysis, event: Event) -> list[Reference]:
+def _choose_figure_references(analysis: Analysis, event: Event) -> list[Reference]:
     """The channels of the system of an event."""
     own = next((one.system for one in analysis.references if one.channel == event.worst.channel), "")
     own = event.system if event.system in {one.system for one in analysis.references} else own
     return [one for one in analysis.references if one.system == own] or list(analysis.references)
 
 
-def _read(
+def _read_figure_samples(
     recording: RecordingSource, places: Sequence[int], start: float, end: float, zero: float
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Time from `zero` [s] and samples, read in blocks; of many samples, the extremes of each interval."""
@@ -256,7 +260,7 @@ def _thin_figure_samples(time: FloatArray, samples: FloatArray, step: int) -> tu
 def _choose_figure_currents(
     channels: Sequence[ChannelHeader],
     lines: Sequence[tuple[FloatArray, FloatArray]],
-) -> list[_Line]:
+) -> list[_FigureLine]:
     """The feeder with the current that swings most; without phases, the three that swing most."""
     swings = [float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0 for _, values in lines]
     phased = [i for i, channel in enumerate(channels) if channel.phase in _PHASES]
@@ -272,12 +276,12 @@ def _choose_figure_currents(
     found = []
     for place, i in enumerate(sorted(chosen)):
         channel = channels[i]
-        name = draw_name(channel.name, f"current {channel.phase or i + 1}")
-        found.append(_Line(name, *phase_style(channel.phase, place), *lines[i]))
+        name = draw_figure_name(channel.name, f"current {channel.phase or i + 1}")
+        found.append(_FigureLine(name, *figure_phase_style(channel.phase, place), *lines[i]))
     return found if any(swings) else []
 
 
-def _lay_out(figure: Figure, heights: Sequence[float], top: float, left: float, right: float) -> list[Axes]:
+def _lay_out_figure(figure: Figure, heights: Sequence[float], top: float, left: float, right: float) -> list[Axes]:
     """Panels of those heights below each other, which share the axis of time; all sizes in inches."""
     width, total = map(float, figure.get_size_inches())
     axes: list[Axes] = []
@@ -290,7 +294,7 @@ def _lay_out(figure: Figure, heights: Sequence[float], top: float, left: float, 
     return axes
 
 
-def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> None:
+def _draw_figure_lines(axis: Axes, lines: Sequence[_FigureLine], scale: float, unit: str) -> None:
     """Draw waveforms, in kV where they are kV, with a legend beside them."""
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
@@ -309,10 +313,10 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
         text.set_parse_math(False)
 
 
-def _draw_urms(
+def _draw_figure_urms(
     axis: Axes,
     analysis: Analysis,
-    shown: Sequence[tuple[Reference, _Line]],
+    shown: Sequence[tuple[Reference, _FigureLine]],
     window: tuple[float, float],
     zero: float,
     scale: float,
@@ -343,7 +347,7 @@ def _draw_urms(
     axis.set_ylabel("Urms(1/2) [pu]")
 
 
-def _mark_events(
+def _mark_figure_events(
     axis: Axes,
     analysis: Analysis,
     event: Event,
@@ -365,7 +369,9 @@ def _mark_events(
             axis.axvspan(start, end, color=COLORS[one.type], alpha=0.16 if one is event else 0.07, lw=0)
 
 
-def _title(recording: RecordingSource, analysis: Analysis, chosen: EventResult, start: float, end: float) -> list[str]:
+def _figure_title(
+    recording: RecordingSource, analysis: Analysis, chosen: EventResult, start: float, end: float
+) -> list[str]:
     """Event, place and time, and the interval shown."""
     event = chosen.event
     moment = time_text(event.at(analysis.start))
@@ -376,4 +382,4 @@ def _title(recording: RecordingSource, analysis: Analysis, chosen: EventResult, 
         f"{name}: {frequency_text(recording.sampling_rate)}; {end - start:.3g} s from {start:.4g} s; "
         f"the event starts at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
     )
-    return [shorten_to_font_width(draw_name(line), 112) for line in lines if line]
+    return [shorten_to_font_width(draw_figure_name(line), 112) for line in lines if line]

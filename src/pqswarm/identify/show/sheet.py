@@ -23,8 +23,14 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.rows import duration_text, magnitude_text
 from pqswarm.identify.show import rows
-from pqswarm.identify.show.figures import draw_name, draw_panels, font_families, phase_style, shorten_to_font_width
-from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
+from pqswarm.identify.show.figures import (
+    draw_figure_name,
+    draw_figure_panels,
+    figure_font_families,
+    figure_phase_style,
+    shorten_to_font_width,
+)
+from pqswarm.identify.tolerance import ITIC, RMS, SEMI, tolerance_curve_point
 from pqswarm.measure import Event, measure_at
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
@@ -54,7 +60,7 @@ class SheetBook:
         """Add a sheet for each of some incidents of a recording."""
         for incident in incidents:
             figure = draw_sheet(recording, analysis, incident)
-            with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
+            with mpl.rc_context({**STYLE, "font.family": list(figure_font_families())}):
                 self._pages.savefig(figure)
 
     def finish(self) -> bytes:
@@ -69,24 +75,24 @@ def draw_sheet(recording: RecordingSource, analysis: Analysis, incident: Inciden
     if analysis.characterization is None:
         raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
     main = analysis.events[incident.events[0]]
-    with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
+    with mpl.rc_context({**STYLE, "font.family": list(figure_font_families())}):
         page = _SheetPage(Figure(figsize=(_WIDTH, _HEIGHT)))
-        _draw_heading(page, analysis, incident, main)
-        _draw_numbers(page, main)
-        moments = _measure_before_and_during(recording, analysis, incident, main.event)
+        _draw_sheet_heading(page, analysis, incident, main)
+        _draw_sheet_numbers(page, main)
+        moments = _measure_sheet_moments(recording, analysis, incident, main.event)
         below = list(_sheet_texts(analysis, incident))
         used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
         interval = _sheet_interval(analysis, incident)
         place = (page.y, _HEIGHT - page.y - used)
-        page.y = draw_panels(page.figure, recording, analysis, main, interval, place, (1.1, 2.05)) + 0.5
+        page.y = draw_figure_panels(page.figure, recording, analysis, main, interval, place, (1.1, 2.05)) + 0.5
         if moments:
-            _draw_moments(page, analysis, moments)
+            _draw_sheet_moments(page, analysis, moments)
         for heading, lines in below:
             page.write(heading, size=9, weight="bold", step=0.19)
             for line in lines:
                 page.write(line, size=8, step=0.155)
             page.y += 0.09
-        _draw_footer(page, recording, analysis)
+        _draw_sheet_footer(page, recording, analysis)
         return page.figure
 
 
@@ -100,7 +106,8 @@ class _SheetPage:
     def text(self, x: float, y: float, text: str, **style: Any) -> None:
         """Put a text, by its baseline."""
         style = {"fontsize": 8.5, "color": INK, **style}
-        self.figure.text(x / _WIDTH, 1 - y / _HEIGHT, draw_name(text), va="baseline", **style).set_parse_math(False)
+        artist = self.figure.text(x / _WIDTH, 1 - y / _HEIGHT, draw_figure_name(text), va="baseline", **style)
+        artist.set_parse_math(False)
 
     def write(self, text: str, *, size: float, step: float, **style: Any) -> None:
         """Write a line at the left margin, below what is there."""
@@ -118,30 +125,30 @@ class _SheetPage:
 
 
 @lru_cache(maxsize=4096)
-def _text_width(text: str, size: float, *, is_bold: bool) -> float:
+def _sheet_text_width(text: str, size: float, *, is_bold: bool) -> float:
     """Width of a text as drawn [inches]."""
-    font = FontProperties(family=list(font_families()), size=size, weight="bold" if is_bold else "normal")
-    return float(text_to_path.get_text_width_height_descent(draw_name(text), font, ismath=False)[0]) / 72
+    font = FontProperties(family=list(figure_font_families()), size=size, weight="bold" if is_bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(draw_figure_name(text), font, ismath=False)[0]) / 72
 
 
-def _fit(text: str, size: float, width: float, *, keep: int = 0, is_bold: bool = False) -> str:
+def _fit_sheet_text(text: str, size: float, width: float, *, keep: int = 0, is_bold: bool = False) -> str:
     """A text shortened to a width [inches], keeping its end to the width of `keep` letters."""
     low, high = keep + 1, len(text) + 1
-    if _text_width(text, size, is_bold=is_bold) <= width:
+    if _sheet_text_width(text, size, is_bold=is_bold) <= width:
         return text
     while high - low > 1:  # letters that fit
         middle = (low + high) // 2
-        fits = _text_width(shorten_to_font_width(text, middle, keep=keep), size, is_bold=is_bold) <= width
+        fits = _sheet_text_width(shorten_to_font_width(text, middle, keep=keep), size, is_bold=is_bold) <= width
         low, high = (middle, high) if fits else (low, middle)
     return shorten_to_font_width(text, low, keep=keep)
 
 
-def _wrap(text: str, size: float, width: float, n_lines: int, *, is_bold: bool = False) -> list[str]:
+def _wrap_sheet_text(text: str, size: float, width: float, n_lines: int, *, is_bold: bool = False) -> list[str]:
     """Break a text at spaces into lines of a width [inches]; the last one is shortened."""
     lines: list[str] = []
     rest = " ".join(text.split())
     while rest and len(lines) < n_lines:
-        line = _fit(rest, size, width, is_bold=is_bold)
+        line = _fit_sheet_text(rest, size, width, is_bold=is_bold)
         if line != rest and len(lines) < n_lines - 1:
             place = rest.rfind(" ", 0, len(line))
             line = rest[:place] if place > 0 else line[:-1]
@@ -150,18 +157,18 @@ def _wrap(text: str, size: float, width: float, n_lines: int, *, is_bold: bool =
     return lines
 
 
-def _draw_heading(page: _SheetPage, analysis: Analysis, incident: Incident, main: EventResult) -> None:
+def _draw_sheet_heading(page: _SheetPage, analysis: Analysis, incident: Incident, main: EventResult) -> None:
     """What happened, how sure that is, where and when."""
     sure = "" if incident.cause == "unknown" else f", {100 * incident.probability:.0f} %"
     title = f"{incident.title}{sure}" if incident.stages else rows.event_sentence(main)
     top = page.y
-    for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
+    for line in _wrap_sheet_text(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
         page.y += 0.27
         page.text(_MARGIN + 0.18, page.y, line, fontsize=15, fontweight="bold")
     length = duration_text(incident.end - incident.start, analysis.nominal_frequency).partition(" (")[0]
     is_longer = incident.end - incident.start > 1.5 * main.event.duration > 0
     said = (analysis.station, rows.row_moment(main, analysis.start), f"{length} in all" if is_longer else "")
-    for line in _wrap("  ·  ".join(filter(None, said)), 10, _RIGHT - _MARGIN - 0.2, 2):
+    for line in _wrap_sheet_text("  ·  ".join(filter(None, said)), 10, _RIGHT - _MARGIN - 0.2, 2):
         page.y += 0.22
         page.text(_MARGIN + 0.18, page.y, line, fontsize=10, color=_SOFT)
     bar = (_MARGIN / _WIDTH, 1 - (page.y + 0.04) / _HEIGHT), 0.06 / _WIDTH, (page.y + 0.02 - top) / _HEIGHT
@@ -169,7 +176,7 @@ def _draw_heading(page: _SheetPage, analysis: Analysis, incident: Incident, main
     page.y += 0.2
 
 
-def _draw_numbers(page: _SheetPage, main: EventResult) -> None:
+def _draw_sheet_numbers(page: _SheetPage, main: EventResult) -> None:
     """The main event in numbers, in volts and pu, with what 1 pu is."""
     event = main.event
     title = _VOLTAGE_WORDS.get(event.type, "Magnitude")
@@ -181,17 +188,25 @@ def _draw_numbers(page: _SheetPage, main: EventResult) -> None:
     title = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
     cells.append((title, phases, f"of {system}" if system else ""))
     cells.append(("1 pu", voltage_text(event.reference_volts), main.reference_source))
-    if (point := curve_point(event)) is not None:
+    if (point := tolerance_curve_point(event)) is not None:
         places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
         cells.append(("ITIC, SEMI F47", ", ".join(places), "the tolerance curves"))
     width = (_RIGHT - _MARGIN) / len(cells)
     page.rule(page.y)
     for i, (title, large, small) in enumerate(cells):
         x = _MARGIN + i * width
-        page.text(x, page.y + 0.19, _fit(title[:1].upper() + title[1:], 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
-        size = next((one for one in (11.5, 10, 8.5) if _text_width(large, one, is_bold=True) < width - 0.1), 7.5)
-        page.text(x, page.y + 0.4, _fit(large, size, width - 0.1, is_bold=True), fontsize=size, fontweight="bold")
-        page.text(x, page.y + 0.56, _fit(small, 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
+        page.text(
+            x,
+            page.y + 0.19,
+            _fit_sheet_text(title[:1].upper() + title[1:], 7.5, width - 0.1),
+            fontsize=7.5,
+            color=_SOFT,
+        )
+        size = next((one for one in (11.5, 10, 8.5) if _sheet_text_width(large, one, is_bold=True) < width - 0.1), 7.5)
+        page.text(
+            x, page.y + 0.4, _fit_sheet_text(large, size, width - 0.1, is_bold=True), fontsize=size, fontweight="bold"
+        )
+        page.text(x, page.y + 0.56, _fit_sheet_text(small, 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
     page.y += 0.66
     page.rule(page.y)
     page.y += 0.12
@@ -209,7 +224,7 @@ def _sheet_interval(analysis: Analysis, incident: Incident) -> tuple[float, floa
     return max(start, 0.0), min(end, analysis.duration)
 
 
-def _measure_before_and_during(
+def _measure_sheet_moments(
     recording: RecordingSource, analysis: Analysis, incident: Incident, event: Event
 ) -> list[Snapshot]:
     """One cycle before the incident, and the worst one of its main event; empty if there is no such cycle."""
@@ -237,14 +252,14 @@ def _measure_before_and_during(
         return []
 
 
-def _draw_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[Snapshot]) -> None:
+def _draw_sheet_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[Snapshot]) -> None:
     """Two phasor diagrams, before and during, and their values in volts and pu."""
     top = page.y
     side = 1.6
     for i, (moment, title) in enumerate(zip(moments, ("Before", "During (worst cycle)"), strict=True)):
         x = _MARGIN + i * (side + 0.1)
         page.text(x, top + 0.12, title, fontsize=9, fontweight="bold")
-        _draw_phasors(page.axes(x, top + 0.17, side, side), moment, analysis)
+        _draw_sheet_phasors(page.axes(x, top + 0.17, side, side), moment, analysis)
     volts = {one.channel: one.volts for one in analysis.references}
     x = _MARGIN + 2 * side + 0.3
     right = _RIGHT
@@ -255,18 +270,20 @@ def _draw_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[Snapsh
     for one, other in list(zip(*(moment.channels for moment in moments), strict=True))[:_MAX_ROWS]:
         y += 0.2
         page.rule(y - 0.135, x, right)
-        page.text(x, y, _fit(draw_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3), fontsize=8)
+        page.text(
+            x, y, _fit_sheet_text(draw_figure_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3), fontsize=8
+        )
         for i, value in enumerate((one, other)):
             text = "?" if value.rms is None else unit_text(value.rms, value.unit)
             page.text(places[2 * i], y, text, fontsize=8, ha="right")
             if value.rms is not None and volts.get(value.name, 0) > 0:
                 page.text(places[2 * i + 1], y, f"{value.rms / volts[value.name]:.2f} pu", fontsize=8, ha="right")
-        page.text(places[4], y, _turned(one, other), fontsize=8, ha="right")
+        page.text(places[4], y, _sheet_angle_change(one, other), fontsize=8, ha="right")
     page.text(x, y + 0.2, "RMS of one cycle; angles relative to the first voltage", fontsize=7, color=_SOFT)
     page.y = max(top + 0.17 + side, y + 0.33) + 0.05
 
 
-def _turned(before: ChannelSnapshot, during: ChannelSnapshot) -> str:
+def _sheet_angle_change(before: ChannelSnapshot, during: ChannelSnapshot) -> str:
     """By how much the angle of a fundamental changes."""
     angles = [None if one.fundamental is None else one.fundamental.relative for one in (before, during)]
     if angles[0] is None or angles[1] is None:
@@ -274,7 +291,7 @@ def _turned(before: ChannelSnapshot, during: ChannelSnapshot) -> str:
     return f"{round((angles[1] - angles[0] + 180) % 360 - 180):+d}°"
 
 
-def _draw_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> None:
+def _draw_sheet_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> None:
     """Voltages in pu, currents relative to the largest; the outer circle is 1 pu, or the largest voltage."""
     volts = {one.channel: one.volts for one in analysis.references}
     known = [(one, one.fundamental.rms, one.fundamental.relative) for one in moment.channels if one.fundamental]
@@ -292,7 +309,7 @@ def _draw_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> None:
     for place, (one, _, relative) in enumerate(known):
         turn = np.radians(0.0 if relative is None else relative)
         x, y = sizes[one.name] * np.cos(turn), sizes[one.name] * np.sin(turn)
-        color, _ = phase_style(one.phase, place)
+        color, _ = figure_phase_style(one.phase, place)
         style = "solid" if one.unit == "V" else (0, (2, 1))
         arrow = {"arrowstyle": "-|>", "color": color, "lw": 1.4 if one.unit == "V" else 0.9, "ls": style}
         axis.annotate("", (x, y), (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 8})
@@ -312,14 +329,16 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
     width = _RIGHT - _MARGIN
     if incident.stages and incident.evidence:
         sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
-        lines = [line for text in incident.evidence[:_MAX_EVIDENCE] for line in _wrap(f"•  {text}", 8, width, 2)]
-        yield _fit(f"Cause: {incident.title}{sure}", 9, width, keep=len(sure), is_bold=True), lines
+        lines = [
+            line for text in incident.evidence[:_MAX_EVIDENCE] for line in _wrap_sheet_text(f"•  {text}", 8, width, 2)
+        ]
+        yield _fit_sheet_text(f"Cause: {incident.title}{sure}", 9, width, keep=len(sure), is_bold=True), lines
     if len(incident.stages) > 1:
         lines = []
         for stage in incident.stages[:_MAX_STAGES]:
             levels = ", ".join(f"{name} {level:.2f}" for name, level in stage.levels.items() if isfinite(level))
             text = f"{stage.start:.3f} to {stage.end:.3f} s:  {stage.name}" + (f"  ({levels} pu)" if levels else "")
-            lines += _wrap(text, 8, width, 1)
+            lines += _wrap_sheet_text(text, 8, width, 1)
         rest = len(incident.stages) - _MAX_STAGES
         yield (
             "Stages, from the first sample",
@@ -329,16 +348,16 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
     lines = []
     for one in found[:_MAX_EVENTS]:
         said = f"; class {rows.row_model_class(one)}, {rows.row_agreement(one)}" if one.label else ""
-        lines += _wrap(f"{one.clock(analysis.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
+        lines += _wrap_sheet_text(f"{one.clock(analysis.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
     rest = len(found) - _MAX_EVENTS
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _draw_footer(page: _SheetPage, recording: RecordingSource, analysis: Analysis) -> None:
+def _draw_sheet_footer(page: _SheetPage, recording: RecordingSource, analysis: Analysis) -> None:
     """The recording, and what made the sheet."""
     name = analysis.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
     facts = f"{name}; {frequency_text(recording.sampling_rate)}; {analysis.frequency:.3f} Hz; {analysis.duration:.4g} s"
     y = _HEIGHT - 0.42
     page.rule(y - 0.16)
-    page.text(_MARGIN, y, _fit(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)
+    page.text(_MARGIN, y, _fit_sheet_text(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)
     page.text(_RIGHT, y, f"pqswarm {__version__}", fontsize=7, color=_SOFT, ha="right")

@@ -25,9 +25,9 @@ from pqswarm.identify.features import (
     compute_features,
     resample_for_features,
     usable_features,
-    uses_wavelets,
+    uses_wavelet_features,
 )
-from pqswarm.identify.folder.batch import Failure, failure_of, find_candidate, identify_file
+from pqswarm.identify.folder.batch import Failure, failure_of, find_batch_candidate, identify_file
 from pqswarm.identify.model import Model
 from pqswarm.recordings import Site
 from pqswarm.recordings.recording import RecordingSource
@@ -93,8 +93,8 @@ class Correction:
 
     @property
     def key(self) -> tuple[str, str, str, float, tuple[str, ...]]:
-        """Identifies the event, whatever the path; see :func:`event_key`."""
-        return event_key(self.digest, self.place, self.found)
+        """Identifies the event, whatever the path; see :func:`corrected_event_key`."""
+        return corrected_event_key(self.digest, self.place, self.found)
 
     def __str__(self) -> str:
         """The event as text."""
@@ -103,7 +103,7 @@ class Correction:
         return f"{where}, {event.type} at {event.start:.3f} s on {', '.join(map(file_text, event.channels))}"
 
 
-def event_key(digest: str, place: str, found: EventResult) -> tuple[str, str, str, float, tuple[str, ...]]:
+def corrected_event_key(digest: str, place: str, found: EventResult) -> tuple[str, str, str, float, tuple[str, ...]]:
     """Return what identifies an event: SHA-256 of its file, place in the file, type, start [s] and channels."""
     event = found.event
     return digest, place, event.type, round(event.start, 6), tuple(map(file_text, event.channels))
@@ -132,7 +132,7 @@ class CorrectedEvent:
 
     def classify(self, model: Model) -> str:
         """Return its class by a model."""
-        wavelet = any(uses_wavelets(subset.names) for subset in model.subsets)
+        wavelet = any(uses_wavelet_features(subset.names) for subset in model.subsets)
         features = compute_features(self.capture, self.sampling_rate, self.frequency, wavelet=wavelet)
         said = model.predict(features, usable_features(self.sampling_rate, self.frequency), self.possible)
         return said.best(count=1)[0][0] if said.known[0] else "unknown"
@@ -190,7 +190,7 @@ def describe_corrected_events(corrections: Sequence[Correction]) -> dict[str, in
     return {"corrections": len(corrections), "corrections_digest": digest}
 
 
-def make_corrected(
+def make_corrected_features(
     events: Sequence[CorrectedEvent],
     class_names: Sequence[str],
     learned: Collection[int],
@@ -236,7 +236,7 @@ def count_corrected_events_followed(model: Model, events: Sequence[CorrectedEven
     return {"corrections_followed": followed} if events else {}
 
 
-def find_corrected(
+def find_corrected_events(
     corrections: Sequence[Correction],
     class_names: Collection[str],
     site: Site | None = None,
@@ -248,7 +248,7 @@ def find_corrected(
         by_path.setdefault(one.path, []).append(one)
     found: list[CorrectedEvent] = []
     for number, (path, own) in enumerate(by_path.items(), 1):
-        for event in _find_in_file(path, own, class_names, own[-1].site or site):
+        for event in _find_corrected_in_file(path, own, class_names, own[-1].site or site):
             if isinstance(event, CorrectedEvent):
                 found.append(event)
             else:
@@ -260,12 +260,12 @@ def find_corrected(
     return sorted(found, key=lambda one: one.correction.key)
 
 
-def _find_in_file(
+def _find_corrected_in_file(
     path: str, corrections: Sequence[Correction], class_names: Collection[str], site: Site | None
 ) -> "list[CorrectedEvent | str]":
     """The corrected events of a file, or why they cannot be used."""
     try:
-        digest = find_candidate(path).digest()
+        digest = find_batch_candidate(path).digest()
     except (OSError, ValueError) as error:
         return [f"{file_text(path)}: {failure_of(error, path, '').reason.rstrip('.')}"]
     known = [one for one in corrections if one.digest == digest]
@@ -277,7 +277,7 @@ def _find_in_file(
     def look(recording: RecordingSource, analysis: Analysis) -> None:
         place = file_text(analysis.source).removeprefix(file_text(Path(path).name))
         own = [one for one in known if one.place == place]
-        found.extend(_find_in_recording(recording, analysis, own, class_names))
+        found.extend(_find_corrected_in_recording(recording, analysis, own, class_names))
         seen.add(place)
 
     results = list(identify_file(path, site=site, after=look)) if known else []
@@ -287,11 +287,11 @@ def _find_in_file(
     return found
 
 
-def _find_in_recording(
+def _find_corrected_in_recording(
     recording: RecordingSource, analysis: Analysis, corrections: Sequence[Correction], class_names: Collection[str]
 ) -> "Iterator[CorrectedEvent | str]":
     for correction in corrections:
-        event = _find_event(analysis, correction)
+        event = _find_corrected_event(analysis, correction)
         possible = () if event is None else possible_labels(analysis, event, class_names)
         if event is None:
             yield f"{correction}: there is no such event (was it analysed with another site file?)"
@@ -313,7 +313,7 @@ def _find_in_recording(
             yield CorrectedEvent(correction, capture, rate, frequency, possible)
 
 
-def _find_event(analysis: Analysis, correction: Correction) -> EventResult | None:
+def _find_corrected_event(analysis: Analysis, correction: Correction) -> EventResult | None:
     """The event of the same type and channels that starts nearest."""
     old = correction.found.event
     like = [

@@ -35,12 +35,12 @@ from pqswarm.identify.model import (
     FeatureSubset,
     Model,
     ModelTrainingTable,
-    calibration_log_priors,
-    combine_calibrated_scores,
-    cross_validated_distances,
-    cross_validated_scores,
-    fit_estimator_to_calibrate,
-    fit_weights,
+    combine_model_scores,
+    cross_validated_model_distances,
+    cross_validated_model_scores,
+    fit_model_estimator,
+    fit_model_weights,
+    model_log_priors,
     scale_for_model,
 )
 from pqswarm.identify.training.corrections import (
@@ -48,8 +48,8 @@ from pqswarm.identify.training.corrections import (
     Progress,
     count_corrected_events_followed,
     describe_corrected_events,
-    find_corrected,
-    make_corrected,
+    find_corrected_events,
+    make_corrected_features,
     read_corrections,
 )
 from pqswarm.recordings import Site
@@ -76,7 +76,7 @@ _USUAL = 0.99
 
 def list_training_specs(
     events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
-) -> "list[BroadSpec]":
+) -> "list[TrainingSpec]":
     """List the events of ``"training"`` for one of BANDWIDTHS, without classes that it cannot show."""
     count = check_spec_event_count(events_per_class, minimum)
     levels = snr or TRAINING_SNR
@@ -84,7 +84,7 @@ def list_training_specs(
     highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
     limits = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
     return [
-        BroadSpec(
+        TrainingSpec(
             name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], limits
         )
         for name in TRAINING_CLASSES
@@ -95,7 +95,7 @@ def list_training_specs(
 
 
 @dataclass(frozen=True)
-class BroadSpec:
+class TrainingSpec:
     """Specification of an event of ``"training"``; see :func:`pqswarm.events.training.record_event`."""
 
     event_class: str
@@ -110,7 +110,7 @@ class BroadSpec:
 
 
 @dataclass(frozen=True)
-class PresetSpec:
+class PresetTrainingSpec:
     """Specification of an event of a preset."""
 
     order: EventSpec
@@ -129,7 +129,7 @@ class PresetSpec:
         return resample_for_features(event.signal, rate / event.sampling_rate), rate, event.frequency
 
 
-def list_orders(
+def list_training_orders(
     preset: Preset | str,
     events_per_class: int,
     snr: Sequence[float],
@@ -137,12 +137,12 @@ def list_orders(
     family: tuple[int, ...],
     bandwidth: int,
     minimum: int = 1,
-) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:
+) -> tuple[tuple[str, ...], "list[TrainingSpec] | list[PresetTrainingSpec]"]:
     """Return the classes of a preset, or of ``"training"``, and its events of a family."""
     if isinstance(preset, str):
         return TRAINING_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
     listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
-    return preset.classes, [PresetSpec(order, preset) for order in listed]
+    return preset.classes, [PresetTrainingSpec(order, preset) for order in listed]
 
 
 def make_training_events(
@@ -167,7 +167,7 @@ def make_training_events(
     """
     from joblib import Parallel, delayed
 
-    classes, orders = list_orders(preset, events_per_class, snr, seed, family, bandwidth, minimum)
+    classes, orders = list_training_orders(preset, events_per_class, snr, seed, family, bandwidth, minimum)
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))
@@ -185,7 +185,7 @@ def make_training_events(
 
 
 def _compute_training_spec_features(
-    orders: "Sequence[BroadSpec | PresetSpec]", rate: float | None, wavelet: bool
+    orders: "Sequence[TrainingSpec | PresetTrainingSpec]", rate: float | None, wavelet: bool
 ) -> list[tuple[FloatArray, float]]:
     from pqswarm.recordings.frequency import measure_frequency
 
@@ -270,7 +270,7 @@ def train(
 
         search_class(search)
     class_names = TRAINING_CLASSES if isinstance(chosen, str) else chosen.classes
-    corrected = find_corrected(read_corrections(corrections), class_names, site, progress)
+    corrected = find_corrected_events(read_corrections(corrections), class_names, site, progress)
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
     subsets: list[FeatureSubset] = []
@@ -295,7 +295,7 @@ def train(
             allowed &= ~np.isin(FEATURES, WHOLE)  # these events would have other values at that bandwidth
         if not allowed.any():
             break
-        more, more_labels = make_corrected(
+        more, more_labels = make_corrected_features(
             corrected,
             class_names,
             set(labels.tolist()),
@@ -304,7 +304,7 @@ def train(
             bandwidth=number,
             wavelet=not isinstance(chosen, str),
         )
-        one, table = _learn(
+        one, table = _learn_training_subset(
             features[:, allowed],
             labels,
             np.array(FEATURES)[allowed],
@@ -347,7 +347,7 @@ def train(
 def _make_training_classifier(given: str | Classifier) -> Classifier:
     made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
     varied = np.eye(2).repeat(20, axis=0) + 0.1 * np.sin(np.arange(80.0)).reshape(40, 2)
-    fit_estimator_to_calibrate(made, varied, np.arange(2).repeat(20))  # fails early if it cannot be used
+    fit_model_estimator(made, varied, np.arange(2).repeat(20))  # fails early if it cannot be used
     return made
 
 
@@ -367,7 +367,7 @@ def _read_training_subset(subset: Sequence[str] | BoolArray | None) -> BoolArray
     return mask
 
 
-def _learn(
+def _learn_training_subset(
     features: FloatArray,
     labels: IntArray,
     names: AnyArray,
@@ -395,13 +395,11 @@ def _learn(
         evaluator = classifier.evaluator(data, own, folds, scaling="none", n_jobs=n_jobs)
         mask = minimize(search, evaluator, max_evaluations, seed).mask
     chosen = data[:, mask]
-    first, second = cross_validated_scores(classifier, chosen, labels, folds, n_classes)
-    priors = calibration_log_priors(labels, n_classes)
-    temperature, weight = fit_weights(first, second, priors, labels)
-    error = float(
-        np.mean(combine_calibrated_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels)
-    )
-    farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
+    first, second = cross_validated_model_scores(classifier, chosen, labels, folds, n_classes)
+    priors = model_log_priors(labels, n_classes)
+    temperature, weight = fit_model_weights(first, second, priors, labels)
+    error = float(np.mean(combine_model_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels))
+    farthest = float(np.quantile(cross_validated_model_distances(chosen, folds), _USUAL))
     found = FeatureSubset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
     return found, ModelTrainingTable(
         np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask]
@@ -541,7 +539,9 @@ def check_model(
     for level in (check_snr(value) for value in snr):
         n = len(model.class_names)
         if whole:
-            labels, shares = _predict_whole(model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage)
+            labels, shares = _predict_whole_training(
+                model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage
+            )
         else:
             features, labels, frequencies = make_training_events(
                 chosen,
@@ -554,7 +554,7 @@ def check_model(
                 rate=rate,
                 bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
             )
-            shares = _predict_for_validation(model, features, frequencies, rate)
+            shares = _predict_training_validation(model, features, frequencies, rate)
         true = places[labels]
         best = shares.max(axis=1)
         cells = (true * n + shares.argmax(axis=1))[best > 0]
@@ -566,7 +566,7 @@ def check_model(
     return tuple(checks)
 
 
-def _predict_for_validation(
+def _predict_training_validation(
     model: Model, features: FloatArray, frequencies: FloatArray, rate: float | None
 ) -> FloatArray:
     if rate is None:
@@ -580,13 +580,13 @@ def _predict_for_validation(
     return shares
 
 
-def _predict_whole(
+def _predict_whole_training(
     model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
 ) -> tuple[IntArray, FloatArray]:
     from pqswarm.identify.classify import identify
     from pqswarm.recordings import Channel, Recording
 
-    classes, orders = list_orders(preset, count, (snr,), seed, HELD_OUT, 1)
+    classes, orders = list_training_orders(preset, count, (snr,), seed, HELD_OUT, 1)
     labels = []
     shares = []
     for order in orders:

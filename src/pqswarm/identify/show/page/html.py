@@ -23,14 +23,23 @@ from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,
     ListedEvent,
     ListedRecording,
-    count_types,
-    find_waveform_recording,
+    count_listed_types,
+    find_listed_recording,
     list_events,
     listing_headline,
-    read_waveforms,
+    read_listed_waveforms,
 )
 from pqswarm.identify.show.rows import COLORS, csv_lines, row_color
-from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, SEMI_REQUIRED, Curve, curve_point, rank_event
+from pqswarm.identify.tolerance import (
+    AGGREGATION,
+    ITIC,
+    RMS,
+    SEMI,
+    SEMI_REQUIRED,
+    ToleranceCurve,
+    rank_event,
+    tolerance_curve_point,
+)
 from pqswarm.measure.event import EVENT_TYPES
 
 if TYPE_CHECKING:
@@ -59,7 +68,7 @@ _SIZE = "\ue000"
 """Placeholder for the size of the page."""
 
 
-def sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = ()) -> list[dict[str, Any]]:
+def page_sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = ()) -> list[dict[str, Any]]:
     """Count the events of each site below or above each level: a row for each site, and one for all if several.
 
     Events of a site that start within a minute of the first count as one, with their minimum and maximum voltages. A
@@ -75,12 +84,12 @@ def sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = (
     sites |= {(station, ""): [] for station in quiet}
     table: list[dict[str, Any]] = []
     for site, events in sorted(sites.items()):
-        groups = _aggregate_for_sarfi(events)
+        groups = _aggregate_page_sarfi(events)
         table.append(
             {
                 "site": ", ".join(filter(None, site)),
                 "events": len(groups),
-                **{name: _count_for_sarfi(groups, name) for name in _SARFI},
+                **{name: _count_page_sarfi(groups, name) for name in _SARFI},
             }
         )
     if len(table) > 1:
@@ -88,7 +97,7 @@ def sarfi(rows: Sequence[ListedEvent], recordings: Sequence[ListedRecording] = (
     return table
 
 
-def _aggregate_for_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
+def _aggregate_page_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
     """Group events in time: across recordings if dated, else within a recording."""
     timed = []
     for row in rows:
@@ -108,26 +117,26 @@ def _aggregate_for_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]
     return groups
 
 
-def _count_for_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
+def _count_page_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
     level = name.partition("-")[2]
-    low = [_event_points_for_indices(group, _LOW) for group in groups]
+    low = [_page_event_points(group, _LOW) for group in groups]
     if level in ("ITIC", "SEMI"):
         curve = ITIC if level == "ITIC" else SEMI
         return sum(any(curve.place(u, t) == "below" for t, u in points) for points in low)
     bound = float(level)
     if bound < 100:
         return sum(any(u < bound for _, u in points) for points in low)
-    return sum(any(u > bound for _, u in _event_points_for_indices(group, _HIGH)) for group in groups)
+    return sum(any(u > bound for _, u in _page_event_points(group, _HIGH)) for group in groups)
 
 
-def _event_points_for_indices(rows: Iterable[ListedEvent], event_types: Sequence[str]) -> list[tuple[float, float]]:
+def _page_event_points(rows: Iterable[ListedEvent], event_types: Sequence[str]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of the events of these types."""
     found = [row.found for row in rows if row.found.event.type in event_types]
-    return [curve_point(one.event) or (0.0, 100 * one.event.magnitude) for one in found]
+    return [tolerance_curve_point(one.event) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
 @dataclass(frozen=True)
-class Cells:
+class PageCells:
     """A table of voltages (rows) and durations (columns): numbers of events, and of those too long for the table."""
 
     columns: tuple[str, ...]
@@ -135,14 +144,14 @@ class Cells:
     longer: int
 
 
-def _merged_dips_for_indices(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
+def _merge_page_dips(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
     before = None
     end = 0.0
     low = [row for row in rows if row.found.event.type in _LOW]
     for row in sorted(low, key=lambda one: (one.place, one.found.event.system, one.found.event.start)):
-        ((length, voltage),) = _event_points_for_indices([row], _LOW)
+        ((length, voltage),) = _page_event_points([row], _LOW)
         place = (row.place, row.found.event.system)
         start = row.found.event.start
         if place == before and start <= end + 1 / row.found.event.nominal_frequency:
@@ -156,33 +165,33 @@ def _merged_dips_for_indices(rows: Sequence[ListedEvent]) -> list[tuple[float, f
     return found
 
 
-def count_dips_for_indices(rows: Sequence[ListedEvent]) -> Cells:
+def count_page_dips(rows: Sequence[ListedEvent]) -> PageCells:
     """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8)."""
     levels = ((inf, 80.0), (80.0, 70.0), (70.0, 40.0), (40.0, 5.0), (5.0, -inf))
     names = ("90 > u ≥ 80", "80 > u ≥ 70", "70 > u ≥ 40", "40 > u ≥ 5", "5 > u")
-    found = _merged_dips_for_indices(rows)
+    found = _merge_page_dips(rows)
     inside = [[length for length, voltage in found if low <= voltage < high] for high, low in levels]
-    return _cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
+    return _count_page_cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
 
 
-def count_swells_for_indices(rows: Sequence[ListedEvent]) -> Cells:
+def count_page_swells(rows: Sequence[ListedEvent]) -> PageCells:
     """Count swells in the cells of EN 50160:2010, Table 3."""
-    found = _event_points_for_indices(rows, _HIGH)
+    found = _page_event_points(rows, _HIGH)
     inside = [[length for length, voltage in found if (voltage >= 120) == high] for high in (True, False)]
-    return _cells(("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
+    return _count_page_cells(("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
 
 
-def _cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> Cells:
+def _count_page_cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> PageCells:
     """Durations [s] counted by interval; those shorter than 10 ms are in the first column."""
     columns = [f"{1000 * a:,g} to {1000 * b:,g}" for a, b in pairwise([0.01, *ends])]
     counts = tuple(
         (name, tuple(sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])))
         for name, line in zip(names, durations, strict=True)
     )
-    return Cells(tuple(columns), counts, sum(value > ends[-1] for line in durations for value in line))
+    return PageCells(tuple(columns), counts, sum(value > ends[-1] for line in durations for value in line))
 
 
-class _ChartPoint(NamedTuple):
+class _PageChartPoint(NamedTuple):
     """An event on a chart: what it is, its duration [s] and voltage [%], tip and link."""
 
     found: EventResult
@@ -193,7 +202,7 @@ class _ChartPoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chart:
+class PageChart:
     """A chart: name, caption, picture, numbers of events by place, the same as text, and a note on how to read it."""
 
     name: str
@@ -204,33 +213,35 @@ class Chart:
     note: str
 
 
-def draw_charts(events: Sequence[EventResult], tips: Sequence[str], links: Sequence[str]) -> list[Chart]:
+def draw_page_charts(events: Sequence[EventResult], tips: Sequence[str], links: Sequence[str]) -> list[PageChart]:
     """Draw the events that have a place on a curve on ITIC and SEMI F47; each has a text and a link."""
     shown = [
-        _ChartPoint(found, *place, *words)
+        _PageChartPoint(found, *place, *words)
         for found, *words in zip(events, tips, links, strict=True)
-        if (place := curve_point(found.event)) is not None
+        if (place := tolerance_curve_point(found.event)) is not None
     ]
     dips = [one for one in shown if one.found.event.type in ("sag", "interruption")]
-    itic, semi = (_Axes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
+    itic, semi = (
+        _PageChartAxes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3))
+    )
     return [
-        Chart(
+        PageChart(
             "itic",
             ITIC.title,
-            itic.draw(_itic_lines(itic), ITIC, shown),
-            (places := _chart_places(ITIC, shown)),
-            _chart_counts(
+            itic.draw(_page_itic_lines(itic), ITIC, shown),
+            (places := _page_chart_places(ITIC, shown)),
+            _page_chart_counts(
                 places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"
             ),
             "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
             "peak voltage and their decay time (our choice).",
         ),
-        Chart(
+        PageChart(
             "semi-f47",
             SEMI.title,
-            semi.draw(_semi_lines(semi), SEMI, dips),
-            (places := _chart_places(SEMI, dips)),
-            _chart_counts(places, "", "below the curve", "on or above it"),
+            semi.draw(_page_semi_lines(semi), SEMI, dips),
+            (places := _page_chart_places(SEMI, dips)),
+            _page_chart_counts(places, "", "below the curve", "on or above it"),
             "Dips and interruptions. The solid line is mandatory for semiconductor equipment, the dashed ones are "
             "recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against the solid line "
             "up to 1 s, then against the dashed ones.",
@@ -238,21 +249,21 @@ def draw_charts(events: Sequence[EventResult], tips: Sequence[str], links: Seque
     ]
 
 
-def _chart_places(curve: Curve, rows: Sequence[_ChartPoint]) -> dict[str, int]:
+def _page_chart_places(curve: ToleranceCurve, rows: Sequence[_PageChartPoint]) -> dict[str, int]:
     found = [curve.place(row.percent, row.seconds) for row in rows]
     return {place: found.count(place) for place in ("above", "below", "inside")}
 
 
-def _chart_counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
+def _page_chart_counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
     titles = {"above": above, "below": below, "inside": inside}
     counts = [f"{places[place]} {text}" for place, text in titles.items() if text]
     return f"{count_text(sum(places.values()), 'event')}: {join_words(counts)}."
 
 
-class _Axes:
+class _PageChartAxes:
     """Duration (logarithmic) against percent of the reference."""
 
-    def __init__(self, rows: Sequence[_ChartPoint], top: float, shortest: float) -> None:
+    def __init__(self, rows: Sequence[_PageChartPoint], top: float, shortest: float) -> None:
         longest = max([100.0, *(row.seconds for row in rows)])
         self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
         self.first = shortest
@@ -273,7 +284,7 @@ class _Axes:
         """Return a path through corners of duration and voltage."""
         return "M" + " L".join(f"{self.x(seconds)} {self.y(percent)}" for seconds, percent in corners)
 
-    def draw(self, lines: list[str], curve: Curve, rows: Sequence[_ChartPoint]) -> Markup:
+    def draw(self, lines: list[str], curve: ToleranceCurve, rows: Sequence[_PageChartPoint]) -> Markup:
         """Return the whole picture."""
         label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
         shown = sorted(rows, key=lambda row: rank_event(row.found.event))[-_MAX_POINTS:]
@@ -309,7 +320,7 @@ class _Axes:
         parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
         return parts
 
-    def _point(self, row: _ChartPoint) -> str:
+    def _point(self, row: _PageChartPoint) -> str:
         event_type = row.found.event.type
         x = self.x(row.seconds)
         y = self.y(row.percent)
@@ -327,7 +338,7 @@ class _Axes:
         )
 
 
-def _steps(axes: _Axes, curve: Curve) -> list[tuple[float, float]]:
+def _page_curve_steps(axes: _PageChartAxes, curve: ToleranceCurve) -> list[tuple[float, float]]:
     """Corners of the lower curve."""
     corners = []
     start = axes.first
@@ -337,38 +348,38 @@ def _steps(axes: _Axes, curve: Curve) -> list[tuple[float, float]]:
     return corners
 
 
-def _itic_lines(axes: _Axes) -> list[str]:
+def _page_itic_lines(axes: _PageChartAxes) -> list[str]:
     upper = [(min(seconds, axes.last), percent) for seconds, percent in ITIC.upper if percent <= axes.top]
-    lower = _steps(axes, ITIC)
+    lower = _page_curve_steps(axes, ITIC)
     above = [*upper, (axes.last, axes.top)]
     below = [*lower, (axes.last, 0.0), (axes.first, 0.0)]
     return [
         f'<path class="region bad" d="{axes.path(above)}Z"/>',
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
-        _region(axes, 0.06, 168, "prohibited region"),
-        _region(axes, 1.6, 34, "no-damage region"),
-        _region(axes, 1.4e-4, 62, "no interruption", "start"),
-        _region(axes, 1.4e-4, 53, "in function", "start"),
+        _page_chart_region(axes, 0.06, 168, "prohibited region"),
+        _page_chart_region(axes, 1.6, 34, "no-damage region"),
+        _page_chart_region(axes, 1.4e-4, 62, "no interruption", "start"),
+        _page_chart_region(axes, 1.4e-4, 53, "in function", "start"),
         f'<path class="curve" d="{axes.path(upper)}"/>',
         f'<path class="curve" d="{axes.path(lower)}"/>',
     ]
 
 
-def _semi_lines(axes: _Axes) -> list[str]:
-    required = [corner for corner in _steps(axes, SEMI) if corner[0] <= SEMI_REQUIRED]
+def _page_semi_lines(axes: _PageChartAxes) -> list[str]:
+    required = [corner for corner in _page_curve_steps(axes, SEMI) if corner[0] <= SEMI_REQUIRED]
     advised = [(SEMI_REQUIRED, 80.0), (10.0, 80.0), (10.0, 90.0), (axes.last, 90.0)]
-    below = [*_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
+    below = [*_page_curve_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
     return [
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
-        _region(axes, 0.006, 60, "must ride through", "start"),
-        _region(axes, 1.6, 34, "below the curve"),
+        _page_chart_region(axes, 0.006, 60, "must ride through", "start"),
+        _page_chart_region(axes, 1.6, 34, "below the curve"),
         f'<path class="curve" d="{axes.path(required)}"/>',
         f'<path class="curve advised" d="{axes.path(advised)}"/>',
         f'<path class="curve advised" d="{axes.path([(axes.first, 0.0), (0.02, 0.0), (0.02, 50.0)])}"/>',
     ]
 
 
-def _region(axes: _Axes, seconds: float, percent: float, text: str, anchor: str = "middle") -> str:
+def _page_chart_region(axes: _PageChartAxes, seconds: float, percent: float, text: str, anchor: str = "middle") -> str:
     return f'<text class="name" x="{axes.x(seconds)}" y="{axes.y(percent)}" text-anchor="{anchor}">{text}</text>'
 
 
@@ -376,7 +387,7 @@ def page_html(
     analyses: "Iterable[Analysis | ListedRecording]",
     failures: Sequence[str] = (),
     *,
-    find: "Callable[[Analysis], RecordingSource | None]" = find_waveform_recording,
+    find: "Callable[[Analysis], RecordingSource | None]" = find_listed_recording,
 ) -> str:
     """Return one page about many recordings, which needs no network and is readable without scripts.
 
@@ -408,8 +419,8 @@ def page_html(
 
     kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in analyses]
     listed = list_events(kept)
-    waveforms = read_waveforms(listed, find)
-    figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
+    waveforms = read_listed_waveforms(listed, find)
+    figures = [_PageFigure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
     figures.sort(key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
     worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
@@ -443,7 +454,7 @@ def page_html(
         headline=listing_headline(listed, kept, len(failures)),
         types=[
             (event_type, EVENT_TYPES[event_type], COLORS[event_type], number)
-            for event_type, number in count_types(listed).items()
+            for event_type, number in count_listed_types(listed).items()
         ],
         show=rows,
         rows=shown,
@@ -454,7 +465,7 @@ def page_html(
         waveforms=[one.json for one in waveforms],
         drawn=drawn,
         figures_note=_page_html_figures_note(len(figures), len(listed)),
-        charts=_charts(listed),
+        charts=_page_html_charts(listed),
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=_page_html_cell_tables(listed),
         recordings=[_describe_for_page_html(one.analysis) for one in kept[:_MAX_RECORDINGS]],
@@ -490,7 +501,7 @@ def _keep_page_html_together(text: str) -> str:
     return text.replace(" ", "\u00a0").replace("\u00a0(", " (")
 
 
-def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
+def _page_html_charts(events: Sequence[ListedEvent]) -> list[PageChart]:
     tips = []
     for one in events:
         analysis = one.recording.analysis
@@ -501,11 +512,11 @@ def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
         )
         tips.append(", ".join(filter(None, words)))
     links = [f"#event-{one.number}" for one in events]
-    return draw_charts([one.found for one in events], tips, links) if events else []
+    return draw_page_charts([one.found for one in events], tips, links) if events else []
 
 
 @dataclass(frozen=True, eq=False)
-class _Figure:
+class _PageFigure:
     """An event, the index of its waveforms, and a note."""
 
     listed: ListedEvent
@@ -530,7 +541,7 @@ def _page_html_figures_note(number: int, events: int) -> str:
 def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> "Table | None":
     from pqswarm.report.section import Table
 
-    table = sarfi(listed, recordings)
+    table = page_sarfi(listed, recordings)
     if not table:
         return None
     length = duration_text(sum(one.analysis.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
@@ -549,14 +560,14 @@ def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[L
 def _page_html_cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
     tables = [
         _page_html_cell_table(
-            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_dips_for_indices(listed)
+            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_page_dips(listed)
         ),
-        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_swells_for_indices(listed)),
+        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_page_swells(listed)),
     ]
     return [table for table in tables if table is not None]
 
 
-def _page_html_cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
+def _page_html_cell_table(name: str, caption: str, cells: PageCells) -> "Table | None":
     from pqswarm.report.section import Table
 
     if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):

@@ -51,14 +51,14 @@ _ANY_ERROR = Exception
 
 
 @dataclass(frozen=True)
-class Intervals:
+class ListedIntervals:
     """The interval shown first, and those the page has pictures of, finest last [s]."""
 
     first: tuple[float, float]
     kept: tuple[tuple[float, float], ...]
 
 
-def levels_near_event(event: "Event", length: float) -> Intervals:
+def listed_intervals_near_event(event: "Event", length: float) -> ListedIntervals:
     """Choose the intervals of a recording of that length [s]: the whole, the surroundings of an event, its cycles."""
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
@@ -74,23 +74,21 @@ def levels_near_event(event: "Event", length: float) -> Intervals:
         middle_level = (start - 0.5, end + 0.5)
         fine = (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
-    return Intervals((max(start, 0.0), min(end, length)), tuple(kept))
+    return ListedIntervals((max(start, 0.0), min(end, length)), tuple(kept))
 
 
-def describe_recording_for_levels(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
+def describe_listed_recording(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
     """Header of a recording for the viewer, `pq.Waves`."""
-    header = describe_header(recording, channels, _shorten_level_name)
+    header = describe_header(recording, channels, _shorten_listed_name)
     for place, one in zip(channels, header["channels"], strict=True):
         one["name"] = one["name"] or f"channel {place + 1}"
-    status = encode_status_channels(
-        choose_status_for_levels(recording), recording.sampling_rate, text=_shorten_level_name
-    )
+    status = encode_status_channels(choose_listed_status(recording), recording.sampling_rate, text=_shorten_listed_name)
     for one in status:
         one["changes"] = [[round(moment, 6), state] for moment, state in one["changes"]]
-    return {"name": _shorten_level_name(recording.source or "recording"), **header, "status": status}
+    return {"name": _shorten_listed_name(recording.source or "recording"), **header, "status": status}
 
 
-def choose_channels_for_levels(recording: "RecordingSource", analysis: "Analysis") -> list[int]:
+def choose_listed_channels(recording: "RecordingSource", analysis: "Analysis") -> list[int]:
     """Choose the channels to show: all, or of very many the analysed voltages, then currents, then others."""
     analyzed = [one.number for one in analysis.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
@@ -98,7 +96,7 @@ def choose_channels_for_levels(recording: "RecordingSource", analysis: "Analysis
     return sorted(list(order)[:_MAX_CHANNELS])
 
 
-def choose_status_for_levels(recording: "RecordingSource") -> "list[StatusChannel]":
+def choose_listed_status(recording: "RecordingSource") -> "list[StatusChannel]":
     """Choose the status channels to show: those that change, within the limit of all changes."""
     kept: list[StatusChannel] = []
     left = _MAX_CHANGES
@@ -109,8 +107,8 @@ def choose_status_for_levels(recording: "RecordingSource") -> "list[StatusChanne
     return kept
 
 
-def list_level_views(
-    recording: "RecordingSource", shown: "ListedRecording", near: Sequence[Intervals], channels: Sequence[int]
+def list_interval_views(
+    recording: "RecordingSource", shown: "ListedRecording", near: Sequence[ListedIntervals], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return the packed pictures of the intervals around events; each level has twice the parts of the last."""
     n_parts = max(min(_MAX_PARTS, _MAX_BYTES // (38 * max(len(channels), 1))), 2)
@@ -132,17 +130,17 @@ def list_level_views(
             view = envelope.view(*wanted)
         if view.exact:
             exact.append((view.first, view.stop))
-        urms = _urms_levels_view(shown, channels, view.first / rate, view.stop / rate)
-        views.append({**describe_view(view, rate, channels, _pack_levels), "urms": urms})
+        urms = _listed_urms_view(shown, channels, view.first / rate, view.stop / rate)
+        views.append({**describe_view(view, rate, channels, _pack_listed_values), "urms": urms})
     return views
 
 
-def urms_level_extremes(analysis: "Analysis", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
+def listed_urms_extremes(analysis: "Analysis", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
     """Select the values of Urms(1/2) that the picture of the whole recording needs: the extremes of each part."""
-    if not _is_long_for_levels(analysis):
+    if not _is_listed_in_parts(analysis):
         return np.ones(time.size, dtype=bool)
     shown = np.zeros(time.size, dtype=bool)
-    edges = np.searchsorted(time, _level_part_edges(analysis))
+    edges = np.searchsorted(time, _listed_part_edges(analysis))
     for line in urms:
         for start, end in pairwise(edges.tolist()):
             known = np.flatnonzero(np.isfinite(line[start:end])) + start
@@ -151,16 +149,16 @@ def urms_level_extremes(analysis: "Analysis", time: "FloatArray", urms: "FloatAr
     return shown
 
 
-def _is_long_for_levels(analysis: "Analysis") -> bool:
+def _is_listed_in_parts(analysis: "Analysis") -> bool:
     """Whether Urms(1/2) of the whole recording is shown in parts."""
     return analysis.duration > 0.5 * _MAX_VALUES / analysis.nominal_frequency
 
 
-def _level_part_edges(analysis: "Analysis") -> "FloatArray":
+def _listed_part_edges(analysis: "Analysis") -> "FloatArray":
     return np.linspace(0, analysis.duration, _MAX_VALUES // 2 + 1)
 
 
-def _urms_levels_view(
+def _listed_urms_view(
     shown: "ListedRecording", channels: Sequence[int], start: float, end: float
 ) -> dict[str, Any] | None:
     """Urms(1/2) of an interval [pu]; in parts for the whole of a long recording."""
@@ -176,8 +174,8 @@ def _urms_levels_view(
     if not lines or inside.size < 2:
         return None
     whole = start == 0 and end >= (analysis.n_samples - 1) / analysis.sampling_rate
-    if whole and _is_long_for_levels(analysis):
-        edges = _level_part_edges(analysis)
+    if whole and _is_listed_in_parts(analysis):
+        edges = _listed_part_edges(analysis)
         places = np.searchsorted(time, edges).tolist()
         origin = 0.0
         step = float(edges[1] - edges[0])
@@ -194,12 +192,13 @@ def _urms_levels_view(
         "from": origin,
         "step": step,
         "channels": [
-            {"index": index, **_pack_levels(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
+            {"index": index, **_pack_listed_values(low, high)}
+            for (index, _), (low, high) in zip(lines, pairs, strict=True)
         ],
     }
 
 
-def _pack_levels(low: Any, high: Any = None) -> dict[str, Any]:
+def _pack_listed_values(low: Any, high: Any = None) -> dict[str, Any]:
     """Return values as base64 of 16-bit integers over their range; -32768 is a gap."""
     lines = [np.asarray(line, np.float64) for line in (low, high) if line is not None]
     known = np.concatenate(lines)
@@ -213,7 +212,7 @@ def _pack_levels(low: Any, high: Any = None) -> dict[str, Any]:
     return {"least": low_end, "scale": scale, "low": packed[0], "high": packed[1] if len(packed) > 1 else None}
 
 
-def _shorten_level_name(text: str) -> str:
+def _shorten_listed_name(text: str) -> str:
     return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -235,7 +234,7 @@ class ListedRecording:
         light = replace(analysis, characterization=None)
         if series is None:
             return cls(light, np.empty(0), np.empty((len(analysis.references), 0)))
-        shown = urms_level_extremes(analysis, series.time, series.urms) | _near_listed_events(analysis, series.time)
+        shown = listed_urms_extremes(analysis, series.time, series.urms) | _near_listed_events(analysis, series.time)
         return cls(light, series.time[shown], series.urms[:, shown])
 
     @property
@@ -294,7 +293,7 @@ def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
     return listed
 
 
-def count_types(listed: Iterable[ListedEvent]) -> dict[str, int]:
+def count_listed_types(listed: Iterable[ListedEvent]) -> dict[str, int]:
     """Count the events of each type, in the order of EVENT_TYPES."""
     event_types = [one.found.event.type for one in listed]
     return {event_type: event_types.count(event_type) for event_type in EVENT_TYPES if event_type in event_types}
@@ -330,7 +329,7 @@ def listing_headline(
 
 
 @dataclass(frozen=True, eq=False)
-class Waveforms:
+class ListedWaveforms:
     """The waveforms of one recording: its events with a figure, worst first, and the data of the viewer as JSON."""
 
     events: tuple[ListedEvent, ...]
@@ -338,22 +337,22 @@ class Waveforms:
     note: str = ""
 
 
-def _sort_worst_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
+def _sort_listed_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
     return sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)
 
 
-def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
+def choose_listed_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
     """Choose the events to draw: the worst of each recording first, then others; worst first."""
-    ordered = _sort_worst_waveforms(listed)
+    ordered = _sort_listed_waveforms(listed)
     firsts: dict[int, ListedEvent] = {}
     for one in ordered:
         firsts.setdefault(one.place, one)
     chosen = [*firsts.values(), *(one for one in ordered if firsts[one.place] is not one)][:count]
-    return _sort_worst_waveforms(chosen)
+    return _sort_listed_waveforms(chosen)
 
 
 @lru_cache(maxsize=1)
-def _open_for_waveforms(path: str) -> tuple[RecordingSource, ...]:
+def _open_listed_file(path: str) -> tuple[RecordingSource, ...]:
     """The recordings of a file; the last file stays open, as it may hold many."""
     try:
         return open_recordings(path)
@@ -361,12 +360,12 @@ def _open_for_waveforms(path: str) -> tuple[RecordingSource, ...]:
         return ()
 
 
-def find_waveform_recording(analysis: Analysis) -> RecordingSource | None:
+def find_listed_recording(analysis: Analysis) -> RecordingSource | None:
     """Return the recording of an analysis from its file; None if the file is missing or has changed."""
-    return match_waveform_recording(analysis, _open_for_waveforms(analysis.path)) if analysis.path else None
+    return match_listed_recording(analysis, _open_listed_file(analysis.path)) if analysis.path else None
 
 
-def match_waveform_recording(analysis: Analysis, sources: Iterable[RecordingSource]) -> RecordingSource | None:
+def match_listed_recording(analysis: Analysis, sources: Iterable[RecordingSource]) -> RecordingSource | None:
     """Return the recording of an analysis among those of its file; None if it is missing or has changed."""
     for source in sources:
         same = (source.source, source.n_samples, source.start) == (analysis.source, analysis.n_samples, analysis.start)
@@ -375,22 +374,24 @@ def match_waveform_recording(analysis: Analysis, sources: Iterable[RecordingSour
     return None
 
 
-def read_waveforms(
-    listed: Sequence[ListedEvent], find: Callable[[Analysis], RecordingSource | None] = find_waveform_recording
-) -> list[Waveforms]:
+def read_listed_waveforms(
+    listed: Sequence[ListedEvent], find: Callable[[Analysis], RecordingSource | None] = find_listed_recording
+) -> list[ListedWaveforms]:
     """Read the waveforms of the worst events, worst first, as far as number, size and the files allow."""
     chosen: dict[int, list[ListedEvent]] = {}
-    for one in choose_events(listed):
+    for one in choose_listed_events(listed):
         chosen.setdefault(one.place, []).append(one)
-    found: list[Waveforms] = []
+    found: list[ListedWaveforms] = []
     for place, own in sorted(chosen.items(), key=lambda item: item[1][0].recording.analysis.path):
         try:
             recording = find(own[0].recording.analysis)
             if recording is not None:
-                found.append(_read_event_waveforms(recording, own, [one for one in listed if one.place == place]))
+                found.append(
+                    _read_listed_event_waveforms(recording, own, [one for one in listed if one.place == place])
+                )
         except _ANY_ERROR:
             continue
-    _open_for_waveforms.cache_clear()
+    _open_listed_file.cache_clear()
     found.sort(key=lambda waveforms: rank_event(waveforms.events[0].found.event), reverse=True)
     kept = []
     size = 0
@@ -401,18 +402,18 @@ def read_waveforms(
     return kept
 
 
-def _read_event_waveforms(
+def _read_listed_event_waveforms(
     recording: RecordingSource, chosen: list[ListedEvent], listed: list[ListedEvent]
-) -> Waveforms:
+) -> ListedWaveforms:
     shown = chosen[0].recording
     length = recording.n_samples / recording.sampling_rate
-    channels = choose_channels_for_levels(recording, shown.analysis)
-    near = [levels_near_event(one.found.event, length) for one in chosen]
+    channels = choose_listed_channels(recording, shown.analysis)
+    near = [listed_intervals_near_event(one.found.event, length) for one in chosen]
     thresholds = shown.analysis.thresholds
-    events = _sort_worst_waveforms(listed)
+    events = _sort_listed_waveforms(listed)
     data: dict[str, Any] = {
-        "header": describe_recording_for_levels(recording, channels),
-        "views": list_level_views(recording, shown, near, channels),
+        "header": describe_listed_recording(recording, channels),
+        "views": list_interval_views(recording, shown, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
         "events": [
             {
@@ -433,10 +434,10 @@ def _read_event_waveforms(
         notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
     if drawn < moving:
         notes.append(f"{drawn} of {moving} changing status channels are shown.")
-    return Waveforms(tuple(chosen), _waveforms_as_json(data), " ".join(notes))
+    return ListedWaveforms(tuple(chosen), _listed_waveforms_json(data), " ".join(notes))
 
 
-def _waveforms_as_json(value: Any) -> Markup:
+def _listed_waveforms_json(value: Any) -> Markup:
     """JSON for a ``<script>`` element: no channel name can end it or start a comment."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
