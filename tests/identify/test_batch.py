@@ -18,7 +18,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Analysis, Archive, Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.archive import analyzer
 from pqswarm.identify.folder import batch
-from pqswarm.identify.folder.batch import is_ours, scan_folder
+from pqswarm.identify.folder.batch import is_ours, scan
 from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
 from pqswarm.study.worker import InlineExecutor, WorkerPool
@@ -228,7 +228,7 @@ def test_data_sets_and_models_are_no_recordings(tmp_path):
     np.savez(tmp_path / "recording.npz", U=wave, fs=6400.0)
     with zipfile.ZipFile(tmp_path / "theirs.npz", "w") as file:
         file.writestr("manifest.json", "{}")
-    found = {one.name for one in scan_folder(tmp_path) if not is_ours(one.parts[0])}
+    found = {one.name for one in scan(tmp_path) if not is_ours(one.parts[0])}
     assert found == {"recording.npz", "theirs.npz"}
 
 

@@ -17,7 +17,7 @@ from pqswarm.errors import FileFormatError
 from pqswarm.identify import Archive, Failure
 from pqswarm.identify.archive.files import look_at_file
 from pqswarm.identify.folder import watch
-from pqswarm.identify.folder.batch import Candidate, failure_of, find_batch_candidate, scan_folder
+from pqswarm.identify.folder.batch import Candidate, failure_of, find_batch_candidate, scan
 from pqswarm.recordings.files import find_partner
 
 
@@ -112,7 +112,7 @@ def test_a_pair_is_judged_when_both_are_there(place):
     (place.folder / "a.dat").write_text("other data")
     place.look()
     assert place.analyze.asked == ["A.CFG", "A.CFG"]
-    assert [len(one.parts) for one in scan_folder(place.folder)] == [2]
+    assert [len(one.parts) for one in scan(place.folder)] == [2]
 
 
 @pytest.mark.parametrize("other", ["ev.dat", "EV.DAT", "Ev.DAT", "Ev.dAT"])
@@ -122,7 +122,7 @@ def test_list_digest_and_reader_take_the_same_partner(place, other):
         (place.folder / name).write_text(name)
     if len(list(place.folder.iterdir())) < 3:
         pytest.skip("this disk ignores case")
-    (found,) = [one for one in scan_folder(place.folder) if one.name == "Ev.cfg"]
+    (found,) = [one for one in scan(place.folder) if one.name == "Ev.cfg"]
     assert found.parts == find_batch_candidate(place.folder / "Ev.cfg").parts
     assert found.parts[1] == find_partner(place.folder / "Ev.cfg", ".dat") == place.folder / "Ev.dat"
 
@@ -130,7 +130,7 @@ def test_list_digest_and_reader_take_the_same_partner(place, other):
 def test_parts_that_are_no_files_are_not_opened(place):
     (place.folder / "a.cfg").write_text("sag")
     (place.folder / "a.dat").mkdir()
-    (found,) = scan_folder(place.folder)
+    (found,) = scan(place.folder)
     assert found.lack == "its .dat is missing"
     pipe = place.folder / "b.csv"
     os.mkfifo(pipe)

@@ -20,7 +20,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import Analysis, Archive, Failure, default_model
 from pqswarm.identify.archive.analyzer import AnalyzedFile, ArchiveAnalyzer, analyzer_heartbeat
 from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at_file
-from pqswarm.identify.folder.batch import Candidate, batch_candidate_of, find_batch_candidate, is_ours, scan_folder
+from pqswarm.identify.folder.batch import Candidate, batch_candidate_of, find_batch_candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
 _FORGET_AFTER = 3600.0
@@ -207,13 +207,13 @@ class RecordingFiles:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
-        for one, known in self._noted(self.folder, scan_folder(self.folder), "", self.archive.files.all(self.folder)):
+        for one, known in self._noted(self.folder, scan(self.folder), "", self.archive.files.all(self.folder)):
             yield _queue_recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
-        found = list(scan_folder(home)) if home.is_dir() else []
+        found = list(scan(home)) if home.is_dir() else []
         for one in self._noted(home, found, upload_folder_name(visitor), self.archive.files.all(home)):
             yield self._upload(*one, visitor)
         paths = (one.parts[0] for one in found if one.parts[0].suffix.casefold() == ".cfg")

@@ -89,7 +89,7 @@ class Candidate:
         return total.hexdigest() == digest
 
 
-def scan_folder(folder: Path) -> Iterator[Candidate]:
+def scan(folder: Path) -> Iterator[Candidate]:
     """Yield the recordings of a folder and its subfolders, complete or not, by name; no hidden files and READMEs."""
     suffixes = list_suffixes()
     waiting = [folder]
@@ -244,7 +244,7 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
         given = Path(path)
         inside = [given]
         if os.path.isdir(given):  # noqa: PTH112 (it takes names of any length)
-            inside = sorted(one.parts[0] for one in scan_folder(given) if not is_ours(one.parts[0]))
+            inside = sorted(one.parts[0] for one in scan(given) if not is_ours(one.parts[0]))
             if not inside:
                 suffixes = ", ".join(sorted(list_suffixes()))
                 failures.append(Failure(file_text(given), "", f"contains no recordings ({suffixes})."))

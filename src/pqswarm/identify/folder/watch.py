@@ -22,7 +22,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.analyzer import AnalyzedFile, analyze_into_archive
 from pqswarm.identify.archive.files import SeenFile, look_at_file
-from pqswarm.identify.folder.batch import Candidate, Failure, batch_file_stamp, is_ours, scan_folder
+from pqswarm.identify.folder.batch import Candidate, Failure, batch_file_stamp, is_ours, scan
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive
@@ -315,7 +315,7 @@ class Watcher:
         ready = []
         moment = time.monotonic()
         present = {}
-        for candidate in scan_folder(self.folder):
+        for candidate in scan(self.folder):
             name = candidate.name
             stamp = candidate.stamp
             if stamp and self._known.get(candidate.parts[0]) == stamp:
