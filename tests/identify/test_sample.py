@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import find_recordings, load_site
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.recordings import read, write_comtrade, write_samples
-from pqswarm.recordings.samples import Disturbance, GeneratedRecording, _long_recording, _short_recordings
+from pqswarm.recordings.samples import Disturbance, GeneratedRecording, _long_sample_recording, _short_sample_recordings
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +95,13 @@ def test_others_read_them_too(samples):
 
 def test_the_same_seed_gives_the_same_files(samples, tmp_path):
     folder, written = samples
-    small = [one for one in _short_recordings(5) if one.source in ("fault.cfg", "capacitor.cfg")]
+    small = [one for one in _short_sample_recordings(5) if one.source in ("fault.cfg", "capacitor.cfg")]
     for made in small:
         path = write_comtrade(made, tmp_path / made.source, "ASCII" if made.source == "fault.cfg" else "BINARY")
         for one in (path, path.with_suffix(".dat")):
             assert digest(one) == digest(folder / one.name)
-    assert [a.magnitude for a in _short_recordings(6)[0].disturbances] != [
-        a.magnitude for a in _short_recordings(5)[0].disturbances
+    assert [a.magnitude for a in _short_sample_recordings(6)[0].disturbances] != [
+        a.magnitude for a in _short_sample_recordings(5)[0].disturbances
     ]
     assert len(written) == 10
 
@@ -121,7 +121,7 @@ def test_stretches_are_parts_of_the_whole():
 
 def test_a_long_one_takes_little_memory(tmp_path):
     """Ten minutes have 184 MB of samples."""
-    made = _long_recording(0, 10)
+    made = _long_sample_recording(0, 10)
     assert made.n_samples * 3 * 8 > 180e6
     tracemalloc.start()
     made.read(5_000_000, 5_000_000 + 262_144)

@@ -13,9 +13,9 @@ from tests.recordings.vendor_files import tektronix_blocks
 from tests.reference import pqdif
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
-from pqswarm.recordings.comtrade.reader import Configuration, _status_finder
+from pqswarm.recordings.comtrade.reader import Configuration, _comtrade_status_finder
 from pqswarm.recordings.stamps import Clock
-from pqswarm.recordings.text import decode
+from pqswarm.recordings.text import decode_text
 
 NAME = "case.csv"
 
@@ -377,8 +377,8 @@ def test_time_is_linear_in_the_length_of_text(name, content, reason, tmp_path):
 
 
 def test_words_of_high_bytes_are_recognised():
-    assert decode("Spannung f\u00fcr \u00dcbung".encode("latin-1"))[1] == "latin-1"
-    assert decode("\u0448\u0438\u043d\u0430 \u043f\u0435\u0440\u0432\u0430\u044f".encode("cp1251"))[1] == "cp1251"
+    assert decode_text("Spannung f\u00fcr \u00dcbung".encode("latin-1"))[1] == "latin-1"
+    assert decode_text("\u0448\u0438\u043d\u0430 \u043f\u0435\u0440\u0432\u0430\u044f".encode("cp1251"))[1] == "cp1251"
 
 
 def test_sections_are_found_however_they_are_written(tmp_path):
@@ -397,7 +397,7 @@ def test_many_status_channels_are_not_read_row_by_row():
         return np.zeros((stop - first, 2), np.int8)
 
     config = Configuration(1999, [], n_status=4_000_000, status=[("a", 0), ("b", 0)])
-    assert len(_status_finder(config, SimpleNamespace(status=states), range(100))()) == 2
+    assert len(_comtrade_status_finder(config, SimpleNamespace(status=states), range(100))()) == 2
     assert calls == [(0, 100)]
 
 

@@ -27,19 +27,19 @@ def list_caveats(
     sentences = (
         *describe_states(states),
         *supply.caveats,
-        _about_frequency(recording.nominal_frequency, supply),
+        _frequency_caveat(recording.nominal_frequency, supply),
         *dict.fromkeys(reference.caveat for reference in supply.references),
-        _about_dead_channels(supply),
-        _about_gaps(supply, missing),
-        _about_flicker(seconds, seconds * supply.nominal_frequency),
-        _about_transients(recording.sampling_rate, cycle, seconds * supply.nominal_frequency),
-        _about_harmonics(cycle),
-        _about_notching(cycle),
+        _dead_channel_caveat(supply),
+        _gap_caveat(supply, missing),
+        _flicker_caveat(seconds, seconds * supply.nominal_frequency),
+        _transient_caveat(recording.sampling_rate, cycle, seconds * supply.nominal_frequency),
+        _harmonic_caveat(cycle),
+        _notching_caveat(cycle),
     )
     return tuple(filter(None, sentences))
 
 
-def _about_frequency(given: float, supply: Supply) -> str:
+def _frequency_caveat(given: float, supply: Supply) -> str:
     measured = supply.measured
     nominal = supply.nominal_frequency
     if measured is None:
@@ -53,7 +53,7 @@ def _about_frequency(given: float, supply: Supply) -> str:
     return ""
 
 
-def _about_dead_channels(supply: Supply) -> str:
+def _dead_channel_caveat(supply: Supply) -> str:
     channels = zip(supply.headers, supply.references, strict=True)
     dead = [header.name for header, reference in channels if reference.volts <= 0]
     if not dead:
@@ -62,13 +62,13 @@ def _about_dead_channels(supply: Supply) -> str:
     return f"No voltage on {where}: no results in per unit."
 
 
-def _about_gaps(supply: Supply, missing: FloatArray) -> str:
+def _gap_caveat(supply: Supply, missing: FloatArray) -> str:
     fractions = zip(supply.headers, missing.tolist(), strict=True)
     gaps = [f"{header.name} ({100 * fraction:.1f} %)" for header, fraction in fractions if fraction > 0]
     return f"Samples are missing on {', '.join(gaps)}." if gaps else ""
 
 
-def _about_flicker(seconds: float, cycles: float) -> str:
+def _flicker_caveat(seconds: float, cycles: float) -> str:
     if cycles < _FLICKER_CYCLES:
         return f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain."
     if seconds < _FLICKER_PERIODS:
@@ -76,21 +76,21 @@ def _about_flicker(seconds: float, cycles: float) -> str:
     return ""
 
 
-def _about_transients(rate: float, cycle: float, cycles: float) -> str:
+def _transient_caveat(rate: float, cycle: float, cycles: float) -> str:
     if cycles < _TRANSIENT_CYCLES:
         return "Transients cannot be detected in fewer than 2.2 cycles."
     highest = "" if cycle < _TRANSIENT_SAMPLES else f" above {frequency_text(rate / 2)}"
     return f"Transients{highest} cannot be detected at a sampling rate of {frequency_text(rate)}."
 
 
-def _about_harmonics(cycle: float) -> str:
+def _harmonic_caveat(cycle: float) -> str:
     orders = min(50, int(0.45 * cycle))
     if orders < 2:
         return f"Harmonics cannot be measured at {cycle:.3g} samples per cycle."
     return f"Harmonics are measured to order {orders}." if orders < 40 else ""
 
 
-def _about_notching(cycle: float) -> str:
+def _notching_caveat(cycle: float) -> str:
     if cycle < MIN_SAMPLES:
         return f"Notching cannot be detected at {cycle:.0f} samples per cycle."
     if cycle < 100:

@@ -193,7 +193,7 @@ class Event:
         >>> Event.of(event.as_dict()) == event
         True
         """
-        event = restore_record(Event, _with_nan(plain), "an event")
+        event = restore_record(Event, _event_with_nan(plain), "an event")
         if not event.parts or {event.type, *(part.type for part in event.parts)} - set(EVENT_TYPES):
             raise PqswarmError("not an event: it needs parts, and a type that is known.")
         return event
@@ -243,20 +243,20 @@ class Event:
             "also": list(self.also),
             "phases": list(self.phases),
             "channels": list(self.channels),
-            "magnitude": _without_nan(self.magnitude),
+            "magnitude": _event_without_nan(self.magnitude),
             "unit": self.unit,
-            "start": _without_nan(self.start),
-            "end": _without_nan(self.end),
-            "duration": _without_nan(self.duration),
-            "cycles": _without_nan(self.cycles),
+            "start": _event_without_nan(self.start),
+            "end": _event_without_nan(self.end),
+            "duration": _event_without_nan(self.duration),
+            "cycles": _event_without_nan(self.cycles),
             "nominal_frequency": self.nominal_frequency,
-            "volts": _without_nan(self.volts),
-            "reference_volts": _without_nan(self.reference_volts),
+            "volts": _event_without_nan(self.volts),
+            "reference_volts": _event_without_nan(self.reference_volts),
             "sag_type": self.sag_type,
             "cut_start": self.cut_start,
             "cut_end": self.cut_end,
-            "details": _without_nan(self.details),
-            "parts": [_without_nan(vars(part)) for part in self.parts],
+            "details": _event_without_nan(self.details),
+            "parts": [_event_without_nan(vars(part)) for part in self.parts],
         }
 
 
@@ -306,29 +306,29 @@ def restore_record(record: Callable[..., _Record], plain: Mapping[str, Any], wha
     from pydantic import ValidationError
 
     try:
-        restored: _Record = _adapter(record).validate_python(plain)
+        restored: _Record = _event_adapter(record).validate_python(plain)
     except (ValidationError, RecursionError, TypeError) as error:
         raise PqswarmError(f"not {what}: {error}") from None
     return restored
 
 
 @cache
-def _adapter(record: Any) -> "TypeAdapter[Any]":
+def _event_adapter(record: Any) -> "TypeAdapter[Any]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(record)
 
 
-def _without_nan(value: Any) -> Any:
+def _event_without_nan(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_nan(one) for key, one in value.items()}
+        return {key: _event_without_nan(one) for key, one in value.items()}
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _with_nan(value: Any) -> Any:
+def _event_with_nan(value: Any) -> Any:
     """The same, with NaN for None: no attribute of an event is None."""
     if isinstance(value, Mapping):
-        return {key: _with_nan(one) for key, one in value.items()}
+        return {key: _event_with_nan(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_nan(one) for one in value]
+        return [_event_with_nan(one) for one in value]
     return float("nan") if value is None else value

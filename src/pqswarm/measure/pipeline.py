@@ -18,7 +18,7 @@ from pqswarm.measure.incidents.find import IncidentFinder
 from pqswarm.measure.steady.disturbances import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.supply.channels import mark_dead_parts
-from pqswarm.measure.supply.survey import Supply, survey
+from pqswarm.measure.supply.survey import Supply, survey_supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
 
@@ -86,12 +86,12 @@ def characterize(
     (230, 'pre-event')
     """
     levels = Thresholds.of(thresholds)
-    _check_reference(reference, nominal_voltage)
+    _check_characterize_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
-        supply = survey(recording, reference, nominal_voltage, channels)
+        supply = survey_supply(recording, reference, nominal_voltage, channels)
         scan = scan_pages(recording, supply, levels, block, progress)
         states = mark_dead_parts(supply.states, supply.numbers, scan.urms, supply.frequency)
-        urms, spans = _find_spans(supply, scan, levels)
+        urms, spans = _spans_to_characterize(supply, scan, levels)
         finder = RmsEventFinder(recording, supply, scan, levels)
         steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
         transients: list[ChannelEvent] = []
@@ -141,7 +141,7 @@ def characterize(
         )
 
 
-def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatArray, list[list[Span]]]:
+def _spans_to_characterize(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatArray, list[list[Span]]]:
     """Urms(1/2) [pu], and the spans of each channel; troughs and crests of flicker are none."""
     volts = np.array([reference.volts if reference.volts > 0 else 1.0 for reference in supply.references])
     urms: FloatArray = scan.urms / volts[:, None]
@@ -152,7 +152,7 @@ def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatAr
     return urms, spans
 
 
-def _check_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
+def _check_characterize_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
     if isinstance(reference, str):
         if reference not in _REFERENCES:
             raise unknown_name("reference", reference, _REFERENCES)

@@ -267,7 +267,7 @@ def measure_at(
     measured = [channel for channel in near.channels if channel.unit in _UNITS] or list(near.channels)
     chosen = measured if channels is None else named_channels(near, channels)
     notes: list[str] = []
-    frequency = _choose_frequency_here(near, chosen, frequency, notes)
+    frequency = _frequency_of_snapshot(near, chosen, frequency, notes)
     cycle = rate / frequency
     count = min(cycles, int(near.n_samples / cycle + 1e-6))
     if count < 1:
@@ -282,9 +282,9 @@ def measure_at(
     is_moved = abs(begin - wanted) > 1
     if is_moved:
         notes.append("The window was moved inside the recording.")
-    window = _Window(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
+    window = _SnapshotWindow(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
     with one_blas_thread():
-        assembly = _Assembly(chosen, [_measure_channel(channel, window, notes) for channel in chosen])
+        assembly = _SnapshotAssembly(chosen, [_measure_channel_snapshot(channel, window, notes) for channel in chosen])
     systems = assembly.systems()
     return Snapshot(
         moment=float(moment),
@@ -294,13 +294,13 @@ def measure_at(
         is_moved=is_moved,
         channels=assembly.channels(),
         systems=tuple(system for system, _ in systems),
-        powers=_measure_powers(systems),
+        powers=_measure_power_snapshots(systems),
         notes=tuple(notes),
     )
 
 
 @dataclass(frozen=True)
-class _Window:
+class _SnapshotWindow:
     """Samples of the window, their first one [s], and samples from it to the moment."""
 
     begin: int
@@ -311,7 +311,7 @@ class _Window:
     until: float
 
 
-def _choose_frequency_here(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
+def _frequency_of_snapshot(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
     """Frequency that is given, or as measured in the voltages, or in the other channels, or the nominal one [Hz]."""
     nominal = near.nominal_frequency
     if given is not None:
@@ -329,7 +329,7 @@ def _choose_frequency_here(near: Recording, chosen: Sequence[Channel], given: fl
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _MeasuredSnapshot:
     """True RMS, phasor (RMS) at the moment, and spectrum of a channel; no spectrum without a fundamental."""
 
     rms: float
@@ -337,7 +337,7 @@ class _Measured:
     spectrum: Spectrum | None
 
 
-def _measure_channel(channel: Channel, window: _Window, notes: list[str]) -> _Measured | None:
+def _measure_channel_snapshot(channel: Channel, window: _SnapshotWindow, notes: list[str]) -> _MeasuredSnapshot | None:
     """Measure a channel; None if too many samples are missing."""
     filled, missing = fill_gaps(channel.samples, window.cycle)
     inside = slice(window.begin, window.begin + window.size)
@@ -350,13 +350,13 @@ def _measure_channel(channel: Channel, window: _Window, notes: list[str]) -> _Me
     orders = highest_order(window.cycle, 1.0, window.size, window.cycles)
     direct, phasors, noise = fit_harmonics(piece, window.cycle, orders, window.cycles)
     turned = complex(phasors[0]) * np.exp(2j * np.pi * window.until / window.cycle) / np.sqrt(2)
-    rms = _true_rms(piece, window.cycle, direct, phasors)
+    rms = _true_rms_of_snapshot(piece, window.cycle, direct, phasors)
     if not abs(turned) > _DEAD * rms:
-        return _Measured(rms, turned, None)
-    return _Measured(rms, turned, make_spectrum(direct, np.abs(phasors), noise, window.start, window.cycles))
+        return _MeasuredSnapshot(rms, turned, None)
+    return _MeasuredSnapshot(rms, turned, make_spectrum(direct, np.abs(phasors), noise, window.start, window.cycles))
 
 
-def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
+def _true_rms_of_snapshot(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
     """RMS over whole cycles: that of the samples, and what the fitted sines have more, or less, over whole cycles.
 
     Without the latter, a cycle of a fractional number of samples would be cut off.
@@ -371,10 +371,10 @@ _System = tuple[SystemSnapshot, list[complex]]
 """A three-phase system, and the phasors of its phases."""
 
 
-class _Assembly:
+class _SnapshotAssembly:
     """Puts together the channels and systems of a snapshot, with angles relative to the first voltage."""
 
-    def __init__(self, headers: Sequence[ChannelHeader], measured: "Sequence[_Measured | None]") -> None:
+    def __init__(self, headers: Sequence[ChannelHeader], measured: "Sequence[_MeasuredSnapshot | None]") -> None:
         self.headers = headers
         self.measured = measured
         self.largest = dict.fromkeys((header.unit for header in headers), 0.0)
@@ -430,7 +430,7 @@ class _Assembly:
         unit = headers[0].unit
         is_between = len(headers[0].phase) == 2
         if is_between:
-            values = _oriented(values)
+            values = _orient_snapshot_lines(values)
         zero, positive, negative = symmetrical_components(values)
         is_reverse = abs(negative) > abs(positive)
         if is_reverse:
@@ -448,12 +448,12 @@ class _Assembly:
         )
 
 
-def _oriented(values: Sequence[complex]) -> list[complex]:
+def _orient_snapshot_lines(values: Sequence[complex]) -> list[complex]:
     """Line-to-line voltages, none of them reversed."""
     return [sign * value for sign, value in zip(orient_lines(values), values, strict=True)]
 
 
-def _measure_powers(systems: Sequence[_System]) -> tuple[PowerSnapshot, ...]:
+def _measure_power_snapshots(systems: Sequence[_System]) -> tuple[PowerSnapshot, ...]:
     """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
     busbars = [(system, volts) for system, volts in systems if system.unit == "V"]
     powers = []
@@ -461,6 +461,6 @@ def _measure_powers(systems: Sequence[_System]) -> tuple[PowerSnapshot, ...]:
         if feeder.unit == "A":
             bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
             is_between = bar.zero is None
-            volts = _oriented(volts) if is_between else volts
+            volts = _orient_snapshot_lines(volts) if is_between else volts
             powers.append(measure_power(feeder.name, bar.name, volts, amperes, between=is_between))
     return tuple(powers)

@@ -113,7 +113,7 @@ class Envelope:
         check : callable, optional
             Called before each block; its exception stops the work, which the next call resumes.
         """
-        for block in _spread(self._is_built.size):
+        for block in _spread_envelope_blocks(self._is_built.size):
             if check is not None:
                 check()
             with self._building:  # several builders share the work
@@ -157,7 +157,7 @@ class Envelope:
 
     def _build_block(self, block: int) -> None:
         first, stop = block * self._block, min((block + 1) * self._block, self._low.shape[1])
-        low, high = _extremes_of_rows(self._samples(first * self.part, stop * self.part), self.part)
+        low, high = _envelope_extremes(self._samples(first * self.part, stop * self.part), self.part)
         with self._writing:
             self._low[:, first:stop] = low
             self._high[:, first:stop] = high
@@ -183,12 +183,12 @@ class Envelope:
         for begin in range(first, stop, length):
             if check is not None:
                 check()
-            blocks.append(_extremes_of_rows(self._samples(begin, min(begin + length, stop)), step))
+            blocks.append(_envelope_extremes(self._samples(begin, min(begin + length, stop)), step))
         low, high = zip(*blocks, strict=True)
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
-def _extremes_of_rows(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
+def _envelope_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
     """Minimum and maximum of each bin of each row, in single precision; NaN if it has none."""
     size = rows[0].size if len(rows) else 0
     low = np.empty((len(rows), -(-size // step)), np.float32)
@@ -201,7 +201,7 @@ def _extremes_of_rows(rows: "list[FloatArray] | Pictured", step: int) -> tuple[P
     return low, high
 
 
-def _spread(n: int) -> Iterator[int]:
+def _spread_envelope_blocks(n: int) -> Iterator[int]:
     """The numbers below `n` in an order that covers the range evenly from the start."""
     bits = max(n - 1, 0).bit_length()
     for k in range(1 << bits):
@@ -229,7 +229,7 @@ def describe_header(
 ) -> dict[str, Any]:
     """Describe a recording without its samples: times [s], rates [Hz] and channels; `text` makes names safe to show."""
     shown = range(len(source.channels)) if channels is None else channels
-    direct = _direct_voltages(source)
+    direct = _direct_voltages_in_view(source)
     return {
         "start": None if source.start is None else source.start.isoformat(),
         "seconds": source.n_samples / source.sampling_rate,
@@ -248,7 +248,7 @@ def describe_header(
     }
 
 
-def _direct_voltages(source: RecordingSource) -> set[int]:
+def _direct_voltages_in_view(source: RecordingSource) -> set[int]:
     """The channels of voltages that hardly alternate in the first cycles, such as a station battery."""
     if not source.n_samples:
         return set()

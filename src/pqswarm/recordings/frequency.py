@@ -32,7 +32,7 @@ def estimate_nominal(
     power = np.zeros(frequencies.size)
     total = 0.0
     starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
-    parts = [_thin_samples(fetch, int(start), length, stride) for start in starts]
+    parts = [_thin_for_frequency(fetch, int(start), length, stride) for start in starts]
     for channel in zip(*parts, strict=True):
         whole = [part for part in channel if not np.isnan(part).any()]
         scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
@@ -49,7 +49,7 @@ def estimate_nominal(
     return 50.0 if frequencies[best] < 55 else 60.0
 
 
-def _thin_samples(
+def _thin_for_frequency(
     fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length: int, stride: int
 ) -> list[FloatArray]:
     """Every `stride`-th sample of a window; a long one is fetched in pieces."""
@@ -83,7 +83,7 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
     for low, high in bands:
         guess: float | None = _coarse_frequency(strongest, sampling_rate, low, high)
         for _ in range(3):
-            step = None if guess is None else _phase_step(strongest, sampling_rate, guess)
+            step = None if guess is None else _frequency_correction(strongest, sampling_rate, guess)
             guess = None if guess is None or step is None else float(np.clip(guess + step, low, high))
         if guess is None or not low < guess < high:
             continue
@@ -127,7 +127,7 @@ def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: floa
     return float(line[power.argmax()])
 
 
-def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -> float | None:
+def _frequency_correction(signals: list[FloatArray], sampling_rate: float, guess: float) -> float | None:
     """Correction of the guessed frequency [Hz]."""
     cycle = round(sampling_rate / guess)
     hop = max(cycle // 4, 1)

@@ -43,14 +43,14 @@ _RTE_AMPERES = 4.314
 
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
     """Read the recordings of an archive."""
-    arrays = _unpack_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
+    arrays = _unpack_npz_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
-    if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
-        return _read_rte(arrays[rte[0]], path.name)
+    if len(arrays) == 1 and rte and _is_rte_npz(arrays[rte[0]]):
+        return _read_rte_npz(arrays[rte[0]], path.name)
     return [read_plain_layout(arrays, path.name)]
 
 
-def _unpack_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
+def _unpack_npz_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
     """All arrays of an archive; sizes are checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -95,7 +95,7 @@ def _npz_floats(array: AnyArray) -> AnyArray:
         return array.astype(np.float64)
 
 
-def _is_rte(array: AnyArray) -> bool:
+def _is_rte_npz(array: AnyArray) -> bool:
     return (
         array.ndim == 3
         and array.shape[1] == 6
@@ -107,7 +107,7 @@ def _is_rte(array: AnyArray) -> bool:
     )
 
 
-def _read_rte(array: AnyArray, source: str) -> list[RawRecording]:
+def _read_rte_npz(array: AnyArray, source: str) -> list[RawRecording]:
     names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
     notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
     recordings = []
@@ -136,7 +136,7 @@ def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "
         signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
         if not rate:
             rate, kept = find_rate_of_stamps(times, notes)
-    channels = _plain_channels(signals, kept)
+    channels = _plain_npz_channels(signals, kept)
     if not channels:
         raise RecordingError("holds no arrays of samples.")
     longest = max(channel.samples.size for channel in channels)
@@ -146,7 +146,7 @@ def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "
     return RawRecording(whole, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, kind, notes)
 
 
-def _plain_channels(signals: Mapping[str, AnyArray], kept: slice) -> list[RawChannel]:
+def _plain_npz_channels(signals: Mapping[str, AnyArray], kept: slice) -> list[RawChannel]:
     """The rows of arrays, named and with units like columns of a table."""
     channels = []
     for name, array in signals.items():

@@ -21,66 +21,66 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
-from pqswarm.recordings.text import decode
+from pqswarm.recordings.text import decode_text
 from pqswarm.recordings.units import clean
 
 
-def tag(text: str) -> bytes:
+def pqdif_tag(text: str) -> bytes:
     """The GUID as stored in the file: the first three parts are little endian."""
     return UUID(text).bytes_le
 
 
-SIGNATURE = tag("4a111440-e49f-11cf-9900-505144494600")
+SIGNATURE = pqdif_tag("4a111440-e49f-11cf-9900-505144494600")
 
 # Kinds of records.
-CONTAINER = tag("89738606-f1c3-11cf-9d89-0080c72e70a3")
-DATA_SOURCE = tag("89738619-f1c3-11cf-9d89-0080c72e70a3")
-MONITOR_SETTINGS = tag("b48d858c-f5f5-11cf-9d89-0080c72e70a3")
-OBSERVATION = tag("8973861a-f1c3-11cf-9d89-0080c72e70a3")
+CONTAINER = pqdif_tag("89738606-f1c3-11cf-9d89-0080c72e70a3")
+DATA_SOURCE = pqdif_tag("89738619-f1c3-11cf-9d89-0080c72e70a3")
+MONITOR_SETTINGS = pqdif_tag("b48d858c-f5f5-11cf-9d89-0080c72e70a3")
+OBSERVATION = pqdif_tag("8973861a-f1c3-11cf-9d89-0080c72e70a3")
 
 # Container: 0 none, 1 total file (deprecated), 2 each record; 0 none, 1 zlib, 64 PKZIP (deprecated).
-COMPRESSION_STYLE = tag("8973861b-f1c3-11cf-9d89-0080c72e70a3")
-COMPRESSION_ALGORITHM = tag("8973861c-f1c3-11cf-9d89-0080c72e70a3")
+COMPRESSION_STYLE = pqdif_tag("8973861b-f1c3-11cf-9d89-0080c72e70a3")
+COMPRESSION_ALGORITHM = pqdif_tag("8973861c-f1c3-11cf-9d89-0080c72e70a3")
 
 # Data source: names, and channel definitions, each with series definitions.
-SOURCE_NAME = tag("b48d8587-f5f5-11cf-9d89-0080c72e70a3")
-SOURCE_LOCATION = tag("b48d8589-f5f5-11cf-9d89-0080c72e70a3")
-CHANNEL_DEFINITIONS = tag("b48d858d-f5f5-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_DEFINITION = tag("b48d858e-f5f5-11cf-9d89-0080c72e70a3")
-CHANNEL_NAME = tag("b48d8590-f5f5-11cf-9d89-0080c72e70a3")
-PHASE_ID = tag("b48d8591-f5f5-11cf-9d89-0080c72e70a3")
-QUANTITY_TYPE = tag("b48d8592-f5f5-11cf-9d89-0080c72e70a3")
-QUANTITY_MEASURED = tag("c690e872-f755-11cf-9d89-0080c72e70a3")
-SERIES_DEFINITIONS = tag("b48d8598-f5f5-11cf-9d89-0080c72e70a3")
-ONE_SERIES_DEFINITION = tag("b48d859a-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_UNITS = tag("b48d859b-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_VALUE_TYPE = tag("b48d859c-f5f5-11cf-9d89-0080c72e70a3")
-STORAGE_METHOD = tag("b48d85a1-f5f5-11cf-9d89-0080c72e70a3")
-WAVEFORM = tag("67f6af80-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_VALUE = tag("67f6af97-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_INSTANTANEOUS = tag("67f6af9b-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_TIME = tag("c690e862-f755-11cf-9d89-0080c72e70a3")
+SOURCE_NAME = pqdif_tag("b48d8587-f5f5-11cf-9d89-0080c72e70a3")
+SOURCE_LOCATION = pqdif_tag("b48d8589-f5f5-11cf-9d89-0080c72e70a3")
+CHANNEL_DEFINITIONS = pqdif_tag("b48d858d-f5f5-11cf-9d89-0080c72e70a3")
+ONE_CHANNEL_DEFINITION = pqdif_tag("b48d858e-f5f5-11cf-9d89-0080c72e70a3")
+CHANNEL_NAME = pqdif_tag("b48d8590-f5f5-11cf-9d89-0080c72e70a3")
+PHASE_ID = pqdif_tag("b48d8591-f5f5-11cf-9d89-0080c72e70a3")
+QUANTITY_TYPE = pqdif_tag("b48d8592-f5f5-11cf-9d89-0080c72e70a3")
+QUANTITY_MEASURED = pqdif_tag("c690e872-f755-11cf-9d89-0080c72e70a3")
+SERIES_DEFINITIONS = pqdif_tag("b48d8598-f5f5-11cf-9d89-0080c72e70a3")
+ONE_SERIES_DEFINITION = pqdif_tag("b48d859a-f5f5-11cf-9d89-0080c72e70a3")
+SERIES_UNITS = pqdif_tag("b48d859b-f5f5-11cf-9d89-0080c72e70a3")
+SERIES_VALUE_TYPE = pqdif_tag("b48d859c-f5f5-11cf-9d89-0080c72e70a3")
+STORAGE_METHOD = pqdif_tag("b48d85a1-f5f5-11cf-9d89-0080c72e70a3")
+WAVEFORM = pqdif_tag("67f6af80-f753-11cf-9d89-0080c72e70a3")
+VALUE_TYPE_VALUE = pqdif_tag("67f6af97-f753-11cf-9d89-0080c72e70a3")
+VALUE_TYPE_INSTANTANEOUS = pqdif_tag("67f6af9b-f753-11cf-9d89-0080c72e70a3")
+VALUE_TYPE_TIME = pqdif_tag("c690e862-f755-11cf-9d89-0080c72e70a3")
 
 # Monitor settings.
-NOMINAL_FREQUENCY = tag("0fa118c3-cb4a-11d2-b30b-fe25cb9a1760")
-USE_TRANSDUCER = tag("62f28181-f9c4-11cf-9d89-0080c72e70a3")
-CHANNEL_SETTINGS = tag("62f28182-f9c4-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_SETTING = tag("3d786f9a-f76e-11cf-9d89-0080c72e70a3")
-TRANSDUCER_SYSTEM_SIDE = tag("62f2818a-f9c4-11cf-9d89-0080c72e70a3")
-TRANSDUCER_MONITOR_SIDE = tag("62f2818b-f9c4-11cf-9d89-0080c72e70a3")
+NOMINAL_FREQUENCY = pqdif_tag("0fa118c3-cb4a-11d2-b30b-fe25cb9a1760")
+USE_TRANSDUCER = pqdif_tag("62f28181-f9c4-11cf-9d89-0080c72e70a3")
+CHANNEL_SETTINGS = pqdif_tag("62f28182-f9c4-11cf-9d89-0080c72e70a3")
+ONE_CHANNEL_SETTING = pqdif_tag("3d786f9a-f76e-11cf-9d89-0080c72e70a3")
+TRANSDUCER_SYSTEM_SIDE = pqdif_tag("62f2818a-f9c4-11cf-9d89-0080c72e70a3")
+TRANSDUCER_MONITOR_SIDE = pqdif_tag("62f2818b-f9c4-11cf-9d89-0080c72e70a3")
 
 # Observation: channel instances, each with series instances.
-TIME_START = tag("3d786f8c-f76e-11cf-9d89-0080c72e70a3")
-CHANNEL_INSTANCES = tag("3d786f91-f76e-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_INSTANCE = tag("3d786f92-f76e-11cf-9d89-0080c72e70a3")
-CHANNEL_DEFINITION_INDEX = tag("b48d858f-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_INSTANCES = tag("3d786f93-f76e-11cf-9d89-0080c72e70a3")
-ONE_SERIES_INSTANCE = tag("3d786f94-f76e-11cf-9d89-0080c72e70a3")
-SERIES_SCALE = tag("3d786f96-f76e-11cf-9d89-0080c72e70a3")
-SERIES_OFFSET = tag("3d786f97-f76e-11cf-9d89-0080c72e70a3")
-SERIES_VALUES = tag("3d786f99-f76e-11cf-9d89-0080c72e70a3")
-SHARE_CHANNEL = tag("8973861f-f1c3-11cf-9d89-0080c72e70a3")
-SHARE_SERIES = tag("89738620-f1c3-11cf-9d89-0080c72e70a3")
+TIME_START = pqdif_tag("3d786f8c-f76e-11cf-9d89-0080c72e70a3")
+CHANNEL_INSTANCES = pqdif_tag("3d786f91-f76e-11cf-9d89-0080c72e70a3")
+ONE_CHANNEL_INSTANCE = pqdif_tag("3d786f92-f76e-11cf-9d89-0080c72e70a3")
+CHANNEL_DEFINITION_INDEX = pqdif_tag("b48d858f-f5f5-11cf-9d89-0080c72e70a3")
+SERIES_INSTANCES = pqdif_tag("3d786f93-f76e-11cf-9d89-0080c72e70a3")
+ONE_SERIES_INSTANCE = pqdif_tag("3d786f94-f76e-11cf-9d89-0080c72e70a3")
+SERIES_SCALE = pqdif_tag("3d786f96-f76e-11cf-9d89-0080c72e70a3")
+SERIES_OFFSET = pqdif_tag("3d786f97-f76e-11cf-9d89-0080c72e70a3")
+SERIES_VALUES = pqdif_tag("3d786f99-f76e-11cf-9d89-0080c72e70a3")
+SHARE_CHANNEL = pqdif_tag("8973861f-f1c3-11cf-9d89-0080c72e70a3")
+SHARE_SERIES = pqdif_tag("89738620-f1c3-11cf-9d89-0080c72e70a3")
 
 # Storage methods are flags.
 SCALED = 2
@@ -110,7 +110,7 @@ _TYPES: dict[int, np.dtype[Any]] = {code: np.dtype(name) for code, name in zip(_
 _TYPES[50] = _STAMP
 
 
-class DamageError(RecordingError):
+class PqdifDamageError(RecordingError):
     """A record is damaged; earlier ones are usable."""
 
 
@@ -132,7 +132,7 @@ class Scalar:
         if self.kind != 50:
             return None
         days, seconds = np.frombuffer(self.content, _STAMP)[0].item()
-        return moment(days, seconds)
+        return pqdif_time(days, seconds)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Vector:
         if self.kind not in (10, 11):
             return ""
         content = bytes(self.content[:2000])
-        text = content.decode("utf-16-le", errors="replace") if self.kind == 11 else decode(content)[0]
+        text = content.decode("utf-16-le", errors="replace") if self.kind == 11 else decode_text(content)[0]
         return text.split("\0", 1)[0]
 
 
@@ -195,7 +195,7 @@ class Collection:
         return scalar.content if scalar is not None and scalar.kind == 60 else b""
 
 
-def moment(days: int, seconds: float) -> datetime | None:
+def pqdif_time(days: int, seconds: float) -> datetime | None:
     """Return a PQDIF time; the day count of the standard, from 1900, is off by two."""
     try:
         return datetime(1900, 1, 1) + timedelta(days=days - 2, seconds=seconds)
@@ -203,11 +203,11 @@ def moment(days: int, seconds: float) -> datetime | None:
         return None
 
 
-def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
+def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
     """Yield the kind of each record (a GUID), its body, and the size of the body in bytes.
 
     All bodies together may have `unpacked_limit` bytes after decompression. Tolerated faults are added to the notes; a
-    broken chain or body raises DamageError; records that overlap or exceed the limit raise RecordingError.
+    broken chain or body raises PqdifDamageError; records that overlap or exceed the limit raise RecordingError.
 
     The checksum is Adler-32 of the stored body. Some vendors use the uncompressed body, start with 0 instead of 1, or
     omit it; if it matches no record of a file, the vendor computes something else. Only a wrong checksum among
@@ -221,21 +221,21 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
     element_limit = 100_000 + len(content) // 7  # waveforms need few elements: more would only waste time
     while True:
         if position + _HEADER.size > len(content):
-            raise DamageError(f"the record at byte {position} lies beyond the end of the file")
+            raise PqdifDamageError(f"the record at byte {position} lies beyond the end of the file")
         seen.add(position)
         signature, kind, header_size, body_size, following, checksum = _HEADER.unpack_from(content, position)
         if signature != SIGNATURE:
-            raise DamageError(f"there is no record at byte {position}")
+            raise PqdifDamageError(f"there is no record at byte {position}")
         start = position + max(header_size, _HEADER.size)
         if body_size < 0 or start + body_size > len(content):
-            raise DamageError(f"the record at byte {position} is longer than the file")
+            raise PqdifDamageError(f"the record at byte {position} is longer than the file")
         stored += body_size
         if stored > len(content):
             raise RecordingError("is damaged: its records overlap.")
         body = content[start : start + body_size]
         sums = {zlib.adler32(body), zlib.adler32(body, 0)}
         if body and packed:
-            body = _decompress(body, unpacked_limit - unpacked, position)
+            body = _decompress_pqdif_record(body, unpacked_limit - unpacked, position)
             sums |= {zlib.adler32(body), zlib.adler32(body, 0)}
         if checksum not in _NO_CHECKSUM and len(checked) < 2:
             checked.add(checksum in sums)
@@ -243,20 +243,20 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
                 notes.append("The checksum of a record is wrong.")
         unpacked += len(body)
         if body:
-            tree = _Tree(body, element_limit)
+            tree = _PqdifTree(body, element_limit)
             root = tree.collection(0, 0)
             element_limit -= tree.count_read
             if kind == CONTAINER:
-                packed = _is_compressed(root)
+                packed = _is_compressed_pqdif(root)
             yield kind, root, len(body)
         if following <= 0:
             return
         if following in seen:
-            raise DamageError(f"the chain of records loops at byte {following}")
+            raise PqdifDamageError(f"the chain of records loops at byte {following}")
         position = following
 
 
-def _is_compressed(container: Collection) -> bool:
+def _is_compressed_pqdif(container: Collection) -> bool:
     style = container.integer(COMPRESSION_STYLE, 0)
     algorithm = container.integer(COMPRESSION_ALGORITHM, 0)
     if style and algorithm not in (0, 1):
@@ -264,18 +264,18 @@ def _is_compressed(container: Collection) -> bool:
     return bool(style and algorithm)
 
 
-def _decompress(body: bytes, limit: int, position: int) -> bytes:
+def _decompress_pqdif_record(body: bytes, limit: int, position: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         result = unpacker.decompress(body, max(1, limit))
     except zlib.error:
-        raise DamageError(f"the record at byte {position} cannot be unpacked") from None
+        raise PqdifDamageError(f"the record at byte {position} cannot be unpacked") from None
     if unpacker.unconsumed_tail:
         raise RecordingError(f"unpacks to more than {limit} bytes, over the limit; max_bytes raises it.")
     return result
 
 
-class _Tree:
+class _PqdifTree:
     """The elements of a body, each read once: crossing links cannot multiply the work."""
 
     def __init__(self, body: bytes, limit: int) -> None:
@@ -286,12 +286,12 @@ class _Tree:
 
     def collection(self, link: int, depth: int) -> Collection:
         if depth > _MAX_DEPTH:
-            raise DamageError("its elements are nested too deeply")
+            raise PqdifDamageError("its elements are nested too deeply")
         count = self.count(link)
         start = link + _COUNT.size
         self.count_read += count
         if count * _ELEMENT.size > len(self.body) - start or self.count_read * _ELEMENT.size > len(self.body):
-            raise DamageError("a collection is longer than its record, or read twice")
+            raise PqdifDamageError("a collection is longer than its record, or read twice")
         if self.count_read > self.limit:
             raise RecordingError("has more elements than a file of its size needs.")
         elements = []
@@ -315,20 +315,20 @@ class _Tree:
             if embedded:
                 return Scalar(type_, value[:size]) if size <= len(value) else None
             if not 0 <= link <= len(self.body) - size:
-                raise DamageError("a value lies outside its record")
+                raise PqdifDamageError("a value lies outside its record")
             return Scalar(type_, self.body[link : link + size])
         count = self.count(link)
         start = link + _COUNT.size
         if count * size > len(self.body) - start:
-            raise DamageError("a series is longer than its record")
+            raise PqdifDamageError("a series is longer than its record")
         return Vector(type_, count, self.view[start : start + count * size])
 
     def count(self, link: int) -> int:
         if not 0 <= link <= len(self.body) - _COUNT.size:
-            raise DamageError("an element lies outside its record")
+            raise PqdifDamageError("an element lies outside its record")
         (count,) = _COUNT.unpack_from(self.body, link)
         if count < 0:
-            raise DamageError("an element has a negative size")
+            raise PqdifDamageError("an element has a negative size")
         return int(count)
 
 
@@ -341,7 +341,7 @@ _NO_TIME: _TimeBase = (0.0, 0.0, None)
 
 
 @dataclass(frozen=True)
-class Definition:
+class PqdifChannelDefinition:
     """A channel definition: positions of the time and value series, and their definitions."""
 
     name: str
@@ -354,7 +354,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Stored:
+class PqdifSeries:
     """A stored series."""
 
     values: Vector
@@ -372,23 +372,23 @@ class Stored:
         return np.asarray(values * scale + offset, np.float64)
 
 
-class Instances:
+class PqdifInstances:
     """The channels of an observation; shared series are looked up once."""
 
     def __init__(
-        self, indices: list[int], series: list[list[Collection]], definitions: "list[Definition | None]"
+        self, indices: list[int], series: list[list[Collection]], definitions: "list[PqdifChannelDefinition | None]"
     ) -> None:
         self.indices = indices
         self.all_series = series
         self.definitions = definitions
-        self.memory: dict[tuple[int, int], Stored | None] = {}
+        self.memory: dict[tuple[int, int], PqdifSeries | None] = {}
         self.time_bases: dict[tuple[int, int], _TimeBase] = {}
 
-    def definition(self, i: int) -> Definition | None:
+    def definition(self, i: int) -> PqdifChannelDefinition | None:
         """Definition of a channel."""
         return self.definitions[self.indices[i]] if 0 <= self.indices[i] < len(self.definitions) else None
 
-    def find_series(self, i: int, at: int, depth: int = 0) -> "Stored | None":
+    def find_series(self, i: int, at: int, depth: int = 0) -> "PqdifSeries | None":
         """Values, scale, offset and coding of a series, resolved through shared ones."""
         if depth > _MAX_LINKS or not (0 <= i < len(self.indices) and 0 <= at < len(self.all_series[i])):
             return None
@@ -396,7 +396,7 @@ class Instances:
             self.memory[i, at] = self._look_up(i, at, depth)
         return self.memory[i, at]
 
-    def _look_up(self, i: int, at: int, depth: int) -> "Stored | None":
+    def _look_up(self, i: int, at: int, depth: int) -> "PqdifSeries | None":
         definition = self.definition(i)
         series = self.all_series[i][at]
         scale = series.number(SERIES_SCALE)
@@ -412,10 +412,10 @@ class Instances:
             return replace(other, scale=scale, offset=other.offset if np.isnan(offset) else offset)
         if definition is None or at >= len(definition.methods):
             return None
-        return Stored(values, definition.methods[at], definition.units[at], scale, offset)
+        return PqdifSeries(values, definition.methods[at], definition.units[at], scale, offset)
 
 
-def read_definition(channel: Collection) -> Definition | None:
+def read_pqdif_definition(channel: Collection) -> PqdifChannelDefinition | None:
     """A channel's definition; None if it is not a waveform with time and values."""
     if channel.guid(QUANTITY_TYPE) != WAVEFORM:
         return None
@@ -427,7 +427,7 @@ def read_definition(channel: Collection) -> Definition | None:
     units = tuple(kind.integer(SERIES_UNITS, 0) for kind in kinds)
     measured = {1: "V", 2: "A"}.get(channel.integer(QUANTITY_MEASURED, 0), "?")
     name = channel.vector(CHANNEL_NAME)
-    return Definition(
+    return PqdifChannelDefinition(
         "" if name is None else clean(name.text()),
         UNITS.get(units[at], measured),
         PHASES.get(channel.integer(PHASE_ID, 0), ""),
@@ -438,7 +438,7 @@ def read_definition(channel: Collection) -> Definition | None:
     )
 
 
-def increments(stored: FloatArray) -> tuple[float, float, float]:
+def pqdif_increments(stored: FloatArray) -> tuple[float, float, float]:
     """Count, step and first value of a series stored as increments.
 
     The standard stores the number of rates, and a count and a step for each; some vendors store start, count and step.
@@ -459,7 +459,7 @@ _NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
 
 
 @dataclass
-class _Waveform:
+class _PqdifWaveform:
     """A channel of an observation, and its time base: rate [Hz], first time [s] and number of samples."""
 
     channel: RawChannel
@@ -472,14 +472,14 @@ class _Waveform:
 def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     """Read a file: each observation with waveforms is a recording."""
     content = FileBytes.of(path, 4 * options.max_bytes).read_all()
-    reader = _Collector(path.name, options)
+    reader = _PqdifCollector(path.name, options)
     notes: list[str] = []
     limit = options.unpacked_limit(len(content), 8_000_000)
     try:
-        for kind, body, size in records(content, limit, notes):
+        for kind, body, size in pqdif_records(content, limit, notes):
             reader.n_bytes += size
             reader.take(kind, body)
-    except DamageError as damage:
+    except PqdifDamageError as damage:
         if not reader.recordings:
             raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
         notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
@@ -496,13 +496,13 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     return reader.recordings
 
 
-class _Collector:
+class _PqdifCollector:
     """Collects recordings along the chain of records; a channel that is not a waveform is None."""
 
     def __init__(self, source: str, options: Options) -> None:
         self.source = source
         self.options = options
-        self.channels: list[Definition | None] = []
+        self.channels: list[PqdifChannelDefinition | None] = []
         self.station = ""
         self.frequency = 0.0
         self.ratios: dict[int, float] = {}
@@ -514,14 +514,14 @@ class _Collector:
     def take(self, kind: bytes, body: Collection) -> None:
         if kind == DATA_SOURCE:
             channels = body.collection(CHANNEL_DEFINITIONS).collections(ONE_CHANNEL_DEFINITION)
-            self.channels = [read_definition(channel) for channel in channels]
+            self.channels = [read_pqdif_definition(channel) for channel in channels]
             self.frequency = 0.0
             self.ratios = {}
             texts = [body.vector(SOURCE_NAME), body.vector(SOURCE_LOCATION)]
             self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
         elif kind == MONITOR_SETTINGS:
             self.frequency = body.number(NOMINAL_FREQUENCY, 0.0)
-            self.ratios = _ratios(body)
+            self.ratios = _pqdif_ratios(body)
         elif kind == OBSERVATION:
             self.n_observations += 1
             recording = self.observation(body)
@@ -530,7 +530,7 @@ class _Collector:
 
     def observation(self, body: Collection) -> RawRecording | None:
         instances = body.collection(CHANNEL_INSTANCES).collections(ONE_CHANNEL_INSTANCE)
-        known = Instances(
+        known = PqdifInstances(
             [one.integer(CHANNEL_DEFINITION_INDEX) for one in instances],
             [one.collection(SERIES_INSTANCES).collections(ONE_SERIES_INSTANCE) for one in instances],
             self.channels,
@@ -539,7 +539,7 @@ class _Collector:
         waveforms = [wave for wave in (self.waveform(i, known, notes) for i in range(len(instances))) if wave]
         if not waveforms:
             return None
-        bases: dict[tuple[int, int, int], list[_Waveform]] = {}
+        bases: dict[tuple[int, int, int], list[_PqdifWaveform]] = {}
         for wave in waveforms:
             key = (wave.channel.samples.size, round(wave.rate), round(wave.first * max(wave.rate, 1)))
             bases.setdefault(key, []).append(wave)
@@ -561,7 +561,7 @@ class _Collector:
         about = f"{self.source}, observation {self.n_observations}", "PQDIF", notes
         return RawRecording(channels, chosen[0].rate, self.frequency, start, *about, station=self.station)
 
-    def waveform(self, i: int, known: Instances, notes: list[str]) -> _Waveform | None:
+    def waveform(self, i: int, known: PqdifInstances, notes: list[str]) -> _PqdifWaveform | None:
         """One channel of an observation; None if it is not a waveform."""
         definition = known.definition(i)
         if definition is None:
@@ -578,9 +578,9 @@ class _Collector:
         with np.errstate(over="ignore", invalid="ignore"):  # signalling NaN, or overflow
             values = values * ratio
         channel = RawChannel(definition.name, definition.unit, definition.phase, values)
-        return _Waveform(channel, rate, first, start, ratio)
+        return _PqdifWaveform(channel, rate, first, start, ratio)
 
-    def series(self, stored: Stored | None) -> FloatArray | None:
+    def series(self, stored: PqdifSeries | None) -> FloatArray | None:
         if stored is None or stored.method & INCREMENT or stored.values.kind not in _NUMERIC:
             return None
         self.count(stored.values.size)
@@ -594,44 +594,44 @@ class _Collector:
         if self.n_samples > self.n_bytes:
             raise RecordingError("has more samples than it has bytes: its series overlap.")
 
-    def time_base(self, stored: Stored | None, size: int, name: str, notes: list[str]) -> _TimeBase:
+    def time_base(self, stored: PqdifSeries | None, size: int, name: str, notes: list[str]) -> _TimeBase:
         """The time base of a channel of `size` values."""
         if stored is None or not stored.values.size:
             return _NO_TIME
         if stored.values.kind == 50:
-            return _dated_base(stored.values, size, notes)
+            return _dated_pqdif_times(stored.values, size, notes)
         if stored.values.kind not in _NUMERIC:
             return _NO_TIME
         unit = 1 / (self.frequency or 50.0) if stored.unit == CYCLES else 1.0
         if stored.method & INCREMENT:
-            return _stepped_base(stored, unit, size, name, notes)
+            return _stepped_pqdif_times(stored, unit, size, name, notes)
         self.count(stored.values.size)
         with np.errstate(all="ignore"):
             times = stored.in_units(stored.values.array().astype(np.float64)) * unit
         if times.size != size or not np.isfinite(times).all():
             return _NO_TIME
-        return _rate_of_all(times, size, notes), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
+        return _rate_of_pqdif_stamps(times, size, notes), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
 
 
-def _rate_of_all(times: FloatArray, size: int, notes: list[str]) -> float:
+def _rate_of_pqdif_stamps(times: FloatArray, size: int, notes: list[str]) -> float:
     """Rate of time stamps without a gap [Hz], else 0."""
     rate, kept = find_rate_of_stamps(times, notes)
     return rate if kept == slice(0, size) else 0.0
 
 
-def _dated_base(values: Vector, size: int, notes: list[str]) -> _TimeBase:
+def _dated_pqdif_times(values: Vector, size: int, notes: list[str]) -> _TimeBase:
     """Time base of a series of dates."""
     dates = values.array()
     seconds = (dates["days"].astype(np.float64) - float(dates["days"][0])) * 86400 + dates["seconds"]
     if dates.size != size or not np.isfinite(seconds).all():
         return _NO_TIME
-    return _rate_of_all(seconds, size, notes), 0.0, moment(*dates[0].item())
+    return _rate_of_pqdif_stamps(seconds, size, notes), 0.0, pqdif_time(*dates[0].item())
 
 
-def _stepped_base(stored: Stored, unit: float, size: int, name: str, notes: list[str]) -> _TimeBase:
+def _stepped_pqdif_times(stored: PqdifSeries, unit: float, size: int, name: str, notes: list[str]) -> _TimeBase:
     """Time base of a series that is stored as its steps."""
     with np.errstate(all="ignore"):
-        count, step, first = increments(stored.values.array()[:1000].astype(np.float64))
+        count, step, first = pqdif_increments(stored.values.array()[:1000].astype(np.float64))
         step = float(stored.in_units(step, only_scale=True)) * unit
         first = float(stored.in_units(first)) * unit
         if count != size and count:
@@ -642,7 +642,7 @@ def _stepped_base(stored: Stored, unit: float, size: int, name: str, notes: list
     return rate, (first if abs(first) < 1e9 else 0.0), None
 
 
-def _ratios(settings: Collection) -> dict[int, float]:
+def _pqdif_ratios(settings: Collection) -> dict[int, float]:
     """Transducer ratio of each channel to which the settings apply it."""
     if settings.number(USE_TRANSDUCER, 0.0) == 0:
         return {}

@@ -17,7 +17,7 @@ from pqswarm.recordings.pqdif import PQDIF
 from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
 from pqswarm.recordings.sel import SEL
-from pqswarm.recordings.source import FileSource, normalize
+from pqswarm.recordings.source import FileSource, normalize_source
 from pqswarm.recordings.table import TABLE
 from pqswarm.recordings.zipped import ZIP
 
@@ -81,7 +81,7 @@ def read(
     >>> recording.sampling_rate, recording.channel("Ua").samples
     (2000.0, array([   0., 1500., 2500.]))
     """
-    sources, main = _open_all(Path(path), format, Options.of({**options, "whole": True}), observation)
+    sources, main = _open_with_reader(Path(path), format, Options.of({**options, "whole": True}), observation)
     return sources[main].read()
 
 
@@ -115,7 +115,7 @@ def read_all(
     ...     [len(recording.channels) for recording in read_all(path, sampling_rate=6400)]
     [2]
     """
-    sources, _ = _open_all(Path(path), format, Options.of({**options, "whole": True}), None)
+    sources, _ = _open_with_reader(Path(path), format, Options.of({**options, "whole": True}), None)
     return tuple(source.read() for source in sources)
 
 
@@ -155,10 +155,10 @@ def open_recordings(
     ...     source.n_samples, source.read(1, 3).channel("Ua").samples
     (3, array([1500., 2500.]))
     """
-    return tuple(_open_all(Path(path), format, Options.of(options), None)[0])
+    return tuple(_open_with_reader(Path(path), format, Options.of(options), None)[0])
 
 
-def _open_all(
+def _open_with_reader(
     path: Path, format_name: str | None, options: Options, wanted: int | None
 ) -> tuple[list[FileSource], int]:
     """The usable recordings of a file, and the position of the main one."""
@@ -183,7 +183,7 @@ def _open_all(
             if raw.is_main:
                 main = len(sources)
             try:
-                sources.append(normalize(raw, options, str(path)))
+                sources.append(normalize_source(raw, options, str(path)))
             except RecordingError as error:  # the others may be usable
                 reasons.append(str(error))
                 unusable = unusable or f"{raw.source} {error}"

@@ -10,7 +10,7 @@ import numpy as np
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.stamps import Clock
-from pqswarm.recordings.text import number_from_text, split
+from pqswarm.recordings.text import number_from_text, split_fields
 
 _EVERY = 4096  # rows between entries of the index
 _CHUNK = 1_000_000  # bytes read at once
@@ -201,4 +201,4 @@ class TextRows:
         text = row.decode(self.encoding, errors="replace").replace("\0", "")
         if most > 0 and '"' not in text and self.delimiter != " ":
             return [field.strip() for field in text.split(self.delimiter, most)]
-        return split(text, self.delimiter)
+        return split_fields(text, self.delimiter)

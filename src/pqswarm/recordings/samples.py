@@ -128,7 +128,7 @@ class GeneratedRecording:
             if one.start <= t[-1] and one.end >= t[0]:
                 for k, phase in enumerate(_PHASES):
                     if phase in one.phases:
-                        _disturb(one, t, angle, shifts[k], level[k], extra[k])
+                        _disturb_sample_phase(one, t, angle, shifts[k], level[k], extra[k])
         wave = np.array([level[k] * (one_phase * r).imag + extra[k] for k, r in enumerate(turns)])
         wave += self.noise * stream(self.seed, (1, number)).standard_normal(wave.shape)
         volts = sqrt(2) * self.volts * wave
@@ -142,7 +142,7 @@ class GeneratedRecording:
         return np.concatenate([volts, amperes])
 
 
-def _disturb(
+def _disturb_sample_phase(
     one: Disturbance, t: FloatArray, angle: FloatArray, shift: float, level: FloatArray, extra: FloatArray
 ) -> None:
     """Change the level of the fundamental [pu] of one phase, or the voltage added to it [pu of the peak]."""
@@ -224,11 +224,11 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     table = csv.DictWriter(truth, _TRUTH, lineterminator="\n")
     table.writeheader()
     written = []
-    for recording in [*_short_recordings(seed), _long_recording(seed, minutes)]:
+    for recording in [*_short_sample_recordings(seed), _long_sample_recording(seed, minutes)]:
         path = folder / recording.source
         is_table = path.suffix == ".csv"
         encoding = "ASCII" if recording.source in _ASCII else "BINARY"
-        written.append(_write_table(recording, path) if is_table else write_comtrade(recording, path, encoding))
+        written.append(_write_sample_table(recording, path) if is_table else write_comtrade(recording, path, encoding))
         for one in recording.disturbances or [Disturbance("none", "", 0.0, recording.seconds, 1.0)]:
             table.writerow({"file": recording.source, **one.truth(recording.seconds)})
     written.append(write_atomically(folder / "site.toml", _SITE))
@@ -236,7 +236,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     return written
 
 
-def _short_recordings(seed: int) -> list[GeneratedRecording]:
+def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
     """Captures of faults and switching, as a triggered recorder writes them."""
     draw = stream(seed, (0,))
     deep = draw.uniform(0.35, 0.5)
@@ -274,7 +274,7 @@ def _short_recordings(seed: int) -> list[GeneratedRecording]:
     ]
 
 
-def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
+def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
     """One disturbance of each type, equally spaced."""
     draw = stream(seed, (2,))
     steady = [float(x) for x in draw.uniform(10, 18, 4)]
@@ -311,7 +311,7 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
     )
 
 
-def _write_table(recording: GeneratedRecording, path: Path) -> Path:
+def _write_sample_table(recording: GeneratedRecording, path: Path) -> Path:
     """Phase A as an instrument writes it: a header, then time and voltage."""
     wave = recording.read().channels[0].samples
     began = "" if recording.start is None else recording.start.isoformat(sep=" ", timespec="milliseconds")

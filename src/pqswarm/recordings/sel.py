@@ -18,7 +18,7 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_changes
-from pqswarm.recordings.text import date_from_text, decode, list_date_notes, number_from_text, split
+from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
 from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
 _LIMIT = 16_000_000  # bytes
@@ -36,10 +36,10 @@ _NO_WAVES = ("VDC", "V1MEM")
 def open_sel(path: Path, options: Options) -> list[RawSource]:
     """Open the reports of a file."""
     content = FileBytes.of(path, _LIMIT, "no event report is that long.").read_all()
-    text, _ = decode(content.translate(None, b"\0\2\3"), options.encoding)
+    text, _ = decode_text(content.translate(None, b"\0\2\3"), options.encoding)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     start = re.search('"FID"|"MONTH"', text)
-    sources = [_open_compressed(text[start.start() :], options)] if start else list(_open_plain(text, options))
+    sources = [_open_compressed_sel(text[start.start() :], options)] if start else list(_open_plain_sel(text, options))
     if not sources:
         raise RecordingError("is not an event report: it has no currents or voltages by cycle, from [1] on.")
     for n, one in enumerate(sources if len(sources) > 1 else ()):
@@ -47,26 +47,26 @@ def open_sel(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
-def _open_compressed(text: str, options: Options) -> RawSource:
+def _open_compressed_sel(text: str, options: Options) -> RawSource:
     """Lines of names, each followed by one of values; names of columns; rows with checksums; settings."""
     lines = text.split("\n")
     first = next((n for n, line in enumerate(lines[:_HEADER_LINES]) if '"TRIG"' in line), 0)
-    columns = split(lines[first], ",")
+    columns = split_fields(lines[first], ",")
     at = columns.index("TRIG") if "TRIG" in columns else 0
     rows: list[list[str]] = []
     n_wrong = 0
     for line in lines[first + 1 :] if at else ():
         if line.startswith('"'):  # the settings
             break
-        fields = split(line, ",")
+        fields = split_fields(line, ",")
         if len(fields) > at + 1:
             rows.append(fields)
             body, _, check = line.rpartition(",")
             n_wrong += f"{sum(f'{body},'.encode('latin-1', 'replace')) & 0xFFFF:04X}" != check.strip(' "')
     if not rows:
         raise RecordingError("is not a compressed event report: it has no column TRIG, or no rows of samples.")
-    header = _read_settings(text)
-    for names, values in pairwise(split(line, ",") for line in lines[:first]):
+    header = _read_sel_settings(text)
+    for names, values in pairwise(split_fields(line, ",") for line in lines[:first]):
         header.update(zip(names, values, strict=False))
     header["DATE"] = f"{header['MONTH']}/{header['DAY']}/{header['YEAR']}"
     header["TIME"] = f"{header['HOUR']}:{header['MIN']}:{header['SEC']}.{header['MSEC']:0>3}"
@@ -79,13 +79,13 @@ def _open_compressed(text: str, options: Options) -> RawSource:
     return source
 
 
-def _open_plain(text: str, options: Options) -> Iterator[RawSource]:
+def _open_plain_sel(text: str, options: Options) -> Iterator[RawSource]:
     """A date, names of columns, and rows by cycle, ``[1]`` to ``[15]``; then ``[1]`` again, with status columns."""
     lines = text.split("\n")
     starts = [n for n, line in enumerate(lines) if (mark := _CYCLE.fullmatch(line)) and int(mark[1]) == 1]
     for first, end in pairwise([*starts[: 2 * _MAX_REPORTS], len(lines)]):
         above = [line for line in lines[max(0, first - 30) : first] if line.strip()]
-        labels = _plain_labels(above)
+        labels = _plain_sel_labels(above)
         row = re.compile(rf"\s*+({_NUMBER}(?:(?:\s++|(?=[-+])){_NUMBER}){{{len(labels) - 1}}})\s?+([>*]?)")
         rows: list[list[float]] = []
         signs = []
@@ -100,7 +100,7 @@ def _open_plain(text: str, options: Options) -> Iterator[RawSource]:
                 break
         if rows:
             date = next((match for line in reversed(above) if (match := _DATE.match(line))), None)
-            header = _read_settings("\n".join(lines[first:]))
+            header = _read_sel_settings("\n".join(lines[first:]))
             header |= {"RID": date[1].strip(), "DATE": date[2], "TIME": date[3]} if date else {}
             header["SAM/CYC_A"] = f"{np.median(np.diff([*cycles, len(rows)]))}"
             table = np.array(rows)
@@ -110,7 +110,7 @@ def _open_plain(text: str, options: Options) -> Iterator[RawSource]:
             yield _sel_source(header, labels, table, signs, options, notes)
 
 
-def _plain_labels(above: list[str]) -> list[str]:
+def _plain_sel_labels(above: list[str]) -> list[str]:
     """The analog columns named in the last line above the rows, with the units given over them."""
     units = dict(_UNIT.findall("\n".join(above[-6:])))
     labels: list[str] = []
@@ -122,7 +122,7 @@ def _plain_labels(above: list[str]) -> list[str]:
     return labels
 
 
-def _read_settings(text: str) -> defaultdict[str, str]:
+def _read_sel_settings(text: str) -> defaultdict[str, str]:
     """Name of the relay and nominal frequency, among the settings after the rows; others are empty."""
     settings = {{"FNOM": "NFREQ"}.get(name, name): value.split("  ")[0] for name, value in _SETTING.findall(text)}
     return defaultdict(str, settings)

@@ -23,7 +23,7 @@ from pqswarm.recordings.units import clean, si_unit
 
 
 @dataclass(frozen=True, eq=False)
-class Pick:
+class SiteChannel:
     """A selected channel: its position, its new header, and the factor of its samples."""
 
     place: int
@@ -42,7 +42,7 @@ class SiteSource:
     """A recording source with a site applied."""
 
     inner: RecordingSource
-    picks: tuple[Pick, ...]
+    picks: tuple[SiteChannel, ...]
     station: str
     nominal_frequency: float
     notes: tuple[str, ...]
@@ -274,7 +274,7 @@ class Site:
     @property
     def units(self) -> Mapping[str, str]:
         """Units by names in the recording, for the option `units` of readers, with patterns and the default unit."""
-        return _Units(self)
+        return _SiteUnits(self)
 
     def apply(self, source: RecordingSource) -> RecordingSource:
         """Apply the site to a recording.
@@ -295,7 +295,7 @@ class Site:
         for place, channel in enumerate(source.channels):
             rule = self.rule(channel.name)
             if not rule.ignore:
-                picks.append(Pick(place, *self._header(channel, rule)))
+                picks.append(SiteChannel(place, *self._header(channel, rule)))
         if not picks:
             raise RecordingError(f"{self.source}: channels: all {len(source.channels)} channels are ignored.")
         names = [pick.header.name for pick in picks]
@@ -350,7 +350,7 @@ class Site:
         return tuple(notes)
 
 
-class _Units(Mapping[str, str]):
+class _SiteUnits(Mapping[str, str]):
     """Units of channels by name; `get` returns the default unit of the site if the recording has none."""
 
     def __init__(self, site: Site) -> None:
@@ -414,26 +414,26 @@ def read_state(key: str, value: str) -> str:
     return value
 
 
-def _check_unit(text: str) -> str:
+def _check_site_unit(text: str) -> str:
     if text and si_unit(text)[0] == text and text not in ("V", "A", "W", "VA", "var", "Hz"):
         raise PqswarmError(f"{text!r} is not a known unit: give V, kV, mV, A, kA, ...")
     return text
 
 
-def _check_ratio(ratio: float) -> float:
+def _check_site_ratio(ratio: float) -> float:
     if ratio == 0:
         raise PqswarmError("must not be 0: it is the factor from what the meter sees to the network")
     return ratio
 
 
-def _check_connection(given: Any) -> Any:
+def _check_site_connection(given: Any) -> Any:
     if given is not None and not isinstance(given, Mapping):
         raise PqswarmError(f"say which: {{ line_to_line = {given!r} }} or {{ phase_to_neutral = {given!r} }}")
     return given
 
 
 Text = Annotated[str, AfterValidator(clean)]
-Unit = Annotated[Text, AfterValidator(_check_unit)]
+Unit = Annotated[Text, AfterValidator(_check_site_unit)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
 
@@ -442,48 +442,48 @@ class _SiteTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _NominalVoltage(_SiteTable):
+class _SiteNominalVoltage(_SiteTable):
     line_to_line: Voltage | None = None
     phase_to_neutral: Voltage | None = None
 
     @model_validator(mode="after")
-    def _check_one(self) -> "_NominalVoltage":
+    def _check_one(self) -> "_SiteNominalVoltage":
         if len(self.model_fields_set) != 1:
             raise PqswarmError("give one of line_to_line and phase_to_neutral")
         return self
 
 
-class _Channel(_SiteTable):
+class _SiteChannelTable(_SiteTable):
     name: Annotated[Text, Field(min_length=1)] | None = None
     phase: Literal["A", "B", "C", "N", "AB", "BC", "CA", ""] | None = None
     unit: Unit | None = None
-    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_ratio)] = 1.0
+    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_site_ratio)] = 1.0
     system: Text | None = None
     nominal: Voltage | None = None
     state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
     ignore: Annotated[bool, Field(strict=True)] = False
 
 
-class _Site(_SiteTable):
+class _SiteFile(_SiteTable):
     station: Text = ""
-    nominal_voltage: Annotated[_NominalVoltage | None, BeforeValidator(_check_connection)] = None
+    nominal_voltage: Annotated[_SiteNominalVoltage | None, BeforeValidator(_check_site_connection)] = None
     nominal_frequency: Annotated[Number, Field(ge=5, le=1000)] | None = None
     reference: Annotated[Any, BeforeValidator(partial(read_reference, "reference"))] = None
     unit: Unit = ""
     thresholds: dict[str, Annotated[Number, Field(ge=0)]] = {}
-    channels: dict[str, _Channel] = {}
+    channels: dict[str, _SiteChannelTable] = {}
 
 
 def parse_site(text: str, source: str) -> dict[str, Any]:
     """Return the fields of a :class:`~pqswarm.recordings.site.Site` from the text of its file, checked."""
     try:
-        site = _Site.model_validate(parse_toml(text, source))
+        site = _SiteFile.model_validate(parse_toml(text, source))
     except ValidationError as error:
-        raise table_error(source, explain_mistakes(error, _Site)) from None
+        raise table_error(source, explain_mistakes(error, _SiteFile)) from None
     fields = site.model_dump(exclude={"nominal_voltage"})
     for rule in fields["channels"].values():
         rule["unit"] = rule["unit"] or None
         rule["system"] = rule["system"] or None
-    nominal = site.nominal_voltage or _NominalVoltage.model_construct()
+    nominal = site.nominal_voltage or _SiteNominalVoltage.model_construct()
     to_neutral = nominal.phase_to_neutral
     return {**fields, "line_to_line": nominal.line_to_line if to_neutral is None else to_neutral * sqrt(3)}

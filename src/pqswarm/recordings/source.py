@@ -103,7 +103,7 @@ _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
 @dataclass(frozen=True, eq=False)
-class _Picked:
+class _SourceChannel:
     """A channel that is read: its number in the file, its header, and the factor to SI units."""
 
     number: int
@@ -115,15 +115,15 @@ class _Picked:
         return scale_samples(samples, self.factor)[0]
 
 
-def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
+def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
     notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
     if len(notes) > _MOST_NOTES:
         notes = [*notes[:_MOST_NOTES], f"Not shown: {count_text(len(notes) - _MOST_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    picked = _usable_channels(raw, _pick_channels(raw.channels, options, notes), notes)
-    rate = _rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
+    picked = _usable_source_channels(raw, _pick_source_channels(raw.channels, options, notes), notes)
+    rate = _source_rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
     voltages = [one for one in picked if one.header.is_voltage] or picked
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
@@ -131,7 +131,7 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
         values = raw.fetch(first, stop, [one.number for one in chosen])
         return [one.scale(samples) for one, samples in zip(chosen, values, strict=True)]
 
-    frequency = _choose_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
+    frequency = _source_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
     if rate < _MIN_PER_CYCLE * frequency:
         notes.append(
             f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
@@ -154,11 +154,13 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
     )
 
 
-def _pick_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[_Picked]:
+def _pick_source_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[_SourceChannel]:
     """The channels to read, with names, phases and SI units."""
-    numbers = _select_channels(channels, options.columns)
-    picked: list[_Picked] = []
-    for number, written in zip(numbers, _units([channels[i] for i in numbers], options.units, notes), strict=True):
+    numbers = _select_source_channels(channels, options.columns)
+    picked: list[_SourceChannel] = []
+    for number, written in zip(
+        numbers, _source_units([channels[i] for i in numbers], options.units, notes), strict=True
+    ):
         unit, factor = si_unit(written)
         if "/" in written and unit in ("V", "A"):
             notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
@@ -166,11 +168,11 @@ def _pick_channels(channels: Sequence[RawHeader], options: Options, notes: list[
         if unit in ("V", "A") and is_summary(name):
             unit = f"{unit} rms"
         header = ChannelHeader(name, unit, find_phase(channels[number].phase, name))
-        picked.append(_Picked(number, header, factor))
+        picked.append(_SourceChannel(number, header, factor))
     return picked
 
 
-def _usable_channels(raw: RawSource, picked: Sequence[_Picked], notes: list[str]) -> list[_Picked]:
+def _usable_source_channels(raw: RawSource, picked: Sequence[_SourceChannel], notes: list[str]) -> list[_SourceChannel]:
     """The channels with at least one sample that is a number; each is read until one is found."""
     empty = list(picked)
     piece = max(_LOOK // max(len(picked), 1), 1024)
@@ -187,7 +189,7 @@ def _usable_channels(raw: RawSource, picked: Sequence[_Picked], notes: list[str]
     return [one for one in picked if one not in dropped]
 
 
-def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
+def _select_source_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
     """Numbers of the channels to read."""
     if columns is None:
         return list(range(len(channels)))
@@ -204,7 +206,7 @@ def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int]
     return chosen
 
 
-def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, notes: list[str]) -> list[str]:
+def _source_units(channels: list[RawHeader], units: str | Mapping[str, str] | None, notes: list[str]) -> list[str]:
     """Units of the channels: given by the caller or the file, or guessed from names."""
     if isinstance(units, str):
         return [units for _ in channels]
@@ -227,7 +229,7 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
     return result
 
 
-def _rate(written: float, given: float | None, kind: str, notes: list[str]) -> float:
+def _source_rate(written: float, given: float | None, kind: str, notes: list[str]) -> float:
     if given is not None:
         if not _RATES[0] <= given < _RATES[1]:
             raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 1e-5 to 1e9 is allowed.")
@@ -245,7 +247,7 @@ def _rate(written: float, given: float | None, kind: str, notes: list[str]) -> f
     return float(written)
 
 
-def _choose_frequency(
+def _source_frequency(
     written: float,
     given: float | None,
     fetch: Callable[[int, int], list[FloatArray]],

@@ -84,14 +84,14 @@ def find_rate_of_pieces(
 
     If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
-    stretches = _Stretches()
-    for piece in _in_pieces(pieces):
+    stretches = _StampStretches()
+    for piece in _stamps_in_pieces(pieces):
         stretches.take(piece)
     return stretches.rate(notes, find_unit)
 
 
 @dataclass
-class _Stretch:
+class _StampStretch:
     """Stamps `first` to `stop` - 1, without a gap; `points` are some, the most uneven ones included."""
 
     first: int
@@ -111,7 +111,7 @@ class _Stretch:
         self.end = float(times[-1])
 
 
-class _Stretches:
+class _StampStretches:
     """State of the search after some stamps."""
 
     def __init__(self) -> None:
@@ -120,8 +120,8 @@ class _Stretches:
         self.smallest = np.inf
         self.largest = -np.inf
         self.valid = True
-        self.current: _Stretch | None = None
-        self.longest: _Stretch | None = None
+        self.current: _StampStretch | None = None
+        self.longest: _StampStretch | None = None
 
     def take(self, times: FloatArray) -> None:
         """Process the next stamps."""
@@ -159,7 +159,7 @@ class _Stretches:
         if times.size:
             if self.current is None:
                 first = self.n if first is None else first
-                self.current = _Stretch(first, first, float(times[0]), 0.0)
+                self.current = _StampStretch(first, first, float(times[0]), 0.0)
             self.current.add(times)
 
     def _close(self) -> None:
@@ -209,7 +209,7 @@ class _Stretches:
         return rate, slice(kept.first, kept.stop), (kept.begin - self.first) / per_second
 
 
-def _in_pieces(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
+def _stamps_in_pieces(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
     """The stamps in pieces of one size: the result must not depend on how they arrive."""
     held: list[FloatArray] = []
     n_held = 0

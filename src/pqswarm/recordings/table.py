@@ -25,7 +25,7 @@ from pqswarm.recordings.recording import Recording, RecordingError, shift_time
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
 from pqswarm.recordings.source import scale_samples
 from pqswarm.recordings.stamps import Clock, find_rate_of_pieces
-from pqswarm.recordings.text import date_from_text, decode, list_date_notes, number_from_text, split
+from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
 from pqswarm.recordings.units import clean, si_unit, split_unit
 
 HEADER_ROWS = 300
@@ -70,7 +70,7 @@ _QUANTITY = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*([^\W\d_]*(?:/[A-Z
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
-def kind_of(text: str, decimal: str) -> str:
+def cell_kind(text: str, decimal: str) -> str:
     """Return ``"n"`` for a number, ``"t"`` time stamp, ``"u"`` time with unit, ``"d"`` date, ``"x"`` other text."""
     if not text:
         return ""
@@ -93,14 +93,14 @@ def is_header_key(text: str) -> bool:
     return _KEYS.fullmatch(text.strip().rstrip(":= ")) is not None
 
 
-def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
+def header_metadata(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
     """Pairs of a name and the value to the right, below, or after a colon."""
     pairs: list[tuple[str, str]] = []
     for n, row in enumerate(rows[:HEADER_ROWS]):
         below = rows[n + 1] if n + 1 < len(rows) else []
         for i, text in enumerate(row[:64]):
             key = text.lstrip("#% ").strip()
-            if kind_of(key, decimal) != "x":
+            if cell_kind(key, decimal) != "x":
                 continue
             for sign in ("=", ":"):
                 name, separator, value = key.partition(sign)
@@ -109,12 +109,12 @@ def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
                     break
             if i + 1 < len(row) and row[i + 1]:
                 pairs.append((clean(key).rstrip(":= "), row[i + 1]))
-            if i < len(below) and kind_of(below[i], decimal) == "n":
+            if i < len(below) and cell_kind(below[i], decimal) == "n":
                 pairs.append((clean(key), below[i]))
     return pairs
 
 
-def quantity(text: str, decimal: str) -> float:
+def cell_quantity(text: str, decimal: str) -> float:
     """A number with a unit such as ``25 kHz``, ``4 us`` or ``2.5 MS/s``; NaN if it is not."""
     match = _QUANTITY.fullmatch(clean(text).replace(decimal, ".") if decimal != "." else clean(text))
     if match is None:
@@ -126,11 +126,11 @@ def quantity(text: str, decimal: str) -> float:
     return number_from_text(match[1]) * _FACTORS.get(prefix, 1.0)
 
 
-def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
+def take_header_metadata(layout: "TableLayout", metadata: list[tuple[str, str]], names: list[str]) -> None:
     """Copy what the header says into the layout and the names."""
     triggers = []
     for key, value in metadata:
-        amount = quantity(value, layout.decimal)
+        amount = cell_quantity(value, layout.decimal)
         settings = [name for name, pattern in _SETTINGS if amount > 0 and pattern.fullmatch(key)]
         if settings:
             setattr(layout, settings[0], amount)
@@ -140,10 +140,10 @@ def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list
             names[1] = value
         elif _TRIGGER_KEY.fullmatch(key):
             triggers.append(value.strip())
-    layout.trigger = _find_trigger(triggers)
+    layout.trigger = _trigger_in_table_header(triggers)
 
 
-def _find_trigger(texts: list[str]) -> str:
+def _trigger_in_table_header(texts: list[str]) -> str:
     """The first date and the first time of day in some texts; empty without a date."""
     day = clock = ""
     for text in texts:
@@ -155,7 +155,7 @@ def _find_trigger(texts: list[str]) -> str:
     return f"{day} {clock}".strip() if day else ""
 
 
-def take_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
+def take_header_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
     """Copy names and units of blocks side by side, each with its settings on the left, as Tektronix writes them.
 
     Return the columns that are not channels: the time of all blocks but the first, and blocks with another time.
@@ -181,7 +181,7 @@ def take_blocks(rows: list[list[str]], columns: list[int], names: list[str], uni
     return left_out
 
 
-def take_units(rows: list[list[str]], units: list[str]) -> None:
+def take_header_units(rows: list[list[str]], units: list[str]) -> None:
     """Copy the units from the header of an oscilloscope: one for each channel, or one for all."""
     for row in rows:
         for i, text in enumerate(row):
@@ -212,7 +212,7 @@ _MAX_COLUMNS = 4096
 
 
 @dataclass
-class Layout:
+class TableLayout:
     """Positions in a table, counted from 0, and values of its header.
 
     A space as `delimiter` means any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"quantity"`` (with units),
@@ -239,39 +239,39 @@ class Layout:
     notes: list[str] = field(default_factory=list)
 
 
-def find_layout(lines: list[str], options: Options) -> Layout:
+def find_table_layout(lines: list[str], options: Options) -> TableLayout:
     """Detect the layout of a table from its non-empty lines; the notes describe it."""
     if any(len(line) > _LONGEST_LINE for line in lines):
         raise RecordingError("is not a table: it has lines of more than 100000 characters.")
-    delimiter, decimal, columns = _separators(lines, options)
+    delimiter, decimal, columns = _table_separators(lines, options)
     if not columns:
         raise RecordingError("is not a recognisable table of numbers.")
     if len(columns) > _MAX_COLUMNS:
         raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
-    layout = Layout(delimiter, decimal)
-    layout.first_row = _first_row_of_data(lines, layout, columns)
+    layout = TableLayout(delimiter, decimal)
+    layout.first_row = _first_row_of_table(lines, layout, columns)
     above = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
-    head = [split(line, delimiter) for line in above]
-    data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
+    head = [split_fields(line, delimiter) for line in above]
+    data = [split_fields(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
     left = [row[: columns[0]] for row in data[:50]]
     settings = [[line] for line in above]  # spaces also separate words
     if delimiter != " ":
         settings = head + [row for row in left if any(row)]
     names, units = _column_headers(head, columns, decimal)
-    take_metadata(layout, metadata_of(settings, decimal), names)
-    for column in take_blocks(data[:50], columns, names, units):
+    take_header_metadata(layout, header_metadata(settings, decimal), names)
+    for column in take_header_blocks(data[:50], columns, names, units):
         at = columns.index(column)
         del columns[at], names[at], units[at]
-    take_units(head + left, units)
-    layout.date = next((text for text in data[0] if kind_of(text, decimal) == "d"), "")
-    _find_time(layout, columns, names, units, data, options)
-    _describe_layout(layout)
+    take_header_units(head + left, units)
+    layout.date = next((text for text in data[0] if cell_kind(text, decimal) == "d"), "")
+    _find_time_column(layout, columns, names, units, data, options)
+    _describe_table_layout(layout)
     stamp = data[0][layout.time_column or 0] if layout.time_kind == "stamp" else ""
     layout.notes += list_date_notes(f"{layout.date} {stamp}".strip()) or list_date_notes(layout.trigger)
     return layout
 
 
-def _separators(lines: list[str], options: Options) -> tuple[str, str, list[int]]:
+def _table_separators(lines: list[str], options: Options) -> tuple[str, str, list[int]]:
     """Delimiter, decimal sign and the columns that hold numbers or time stamps."""
     tail = lines[-(len(lines) // 3 + 1) :]
     tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be incomplete
@@ -281,7 +281,9 @@ def _separators(lines: list[str], options: Options) -> tuple[str, str, list[int]
     for delimiter, decimal in _CANDIDATES:
         if options.delimiter not in (None, delimiter) or options.decimal not in (None, decimal):
             continue
-        rows = [[kind_of(text, decimal) for text in split(line, delimiter)[: _MAX_COLUMNS + 1]] for line in sample]
+        rows = [
+            [cell_kind(text, decimal) for text in split_fields(line, delimiter)[: _MAX_COLUMNS + 1]] for line in sample
+        ]
         filled = sum(kind != "" for row in rows for kind in row)
         good = sum(kind in _GOOD for row in rows for kind in row)
         width = max((len(row) for row in rows), default=0)
@@ -295,12 +297,12 @@ def _separators(lines: list[str], options: Options) -> tuple[str, str, list[int]
             best = score
             separators = (delimiter, decimal, columns)
     delimiter, decimal, columns = separators
-    if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
+    if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column_table(lines, sample, options):
         return ";", ",", [0]
     return separators
 
 
-def _is_one_column(lines: list[str], sample: list[str], options: Options) -> bool:
+def _is_one_column_table(lines: list[str], sample: list[str], options: Options) -> bool:
     """Whether two columns of integers are one with decimal commas: the header then has no comma."""
     if options.delimiter is not None or options.decimal is not None or any("." in line for line in sample):
         return False
@@ -308,12 +310,12 @@ def _is_one_column(lines: list[str], sample: list[str], options: Options) -> boo
     return bool(head) and not any("," in line for line in head)
 
 
-def _first_row_of_data(lines: list[str], layout: Layout, columns: list[int]) -> int:
+def _first_row_of_table(lines: list[str], layout: TableLayout, columns: list[int]) -> int:
     """The first of three successive lines with numbers in the columns."""
     run = 0
     for n, line in enumerate(lines):
-        fields = split(line, layout.delimiter)
-        fits = all(c < len(fields) and kind_of(fields[c], layout.decimal) in _GOOD for c in columns)
+        fields = split_fields(line, layout.delimiter)
+        fits = all(c < len(fields) and cell_kind(fields[c], layout.decimal) in _GOOD for c in columns)
         run = run + 1 if fits else 0
         if run == 3 or (run and n == len(lines) - 1):
             return n - run + 1
@@ -338,7 +340,7 @@ def _column_headers(head: list[list[str]], columns: list[int], decimal: str) -> 
 
 def _is_heading_row(row: list[str], decimal: str) -> bool:
     """Whether a line may hold names: text, no settings of an instrument, and no numbers except channel numbers."""
-    kinds = [kind_of(text, decimal) for text in row]
+    kinds = [cell_kind(text, decimal) for text in row]
     numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
     return "x" in kinds and not is_header_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
 
@@ -349,7 +351,7 @@ def _is_unit_cell(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _TableColumns:
     """The columns that hold numbers or time stamps; `kinds` are those of the first row of data."""
 
     places: list[int]
@@ -373,7 +375,7 @@ class _Columns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _choose_time_column(columns: _Columns) -> int | None:
+def _choose_time_column(columns: _TableColumns) -> int | None:
     """The column that the caller names, else the first by content, else by heading, else the first if it counts."""
     given = columns.time_column
     if given is not None:
@@ -388,15 +390,20 @@ def _choose_time_column(columns: _Columns) -> int | None:
     return 0 if at is None and (columns.ascends or _INDEX_NAME.fullmatch(columns.names[0])) else at
 
 
-def _find_time(
-    layout: Layout, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
+def _find_time_column(
+    layout: TableLayout,
+    columns: list[int],
+    headings: list[str],
+    units: list[str],
+    data: list[list[str]],
+    options: Options,
 ) -> None:
     """Decide which column is the time; the others are channels."""
-    described = _describe_columns(layout.decimal, columns, headings, units, data, options)
+    described = _describe_table_columns(layout.decimal, columns, headings, units, data, options)
     at = _choose_time_column(described)
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
-        layout.time_kind = _time_kind(layout, described, at)
+        layout.time_kind = _kind_of_time_column(layout, described, at)
         unit = described.time_unit(at)
         layout.time_unit = TIME_UNITS.get(unit, 1.0)
         if layout.time_kind == "number" and not unit:
@@ -409,9 +416,9 @@ def _find_time(
         raise RecordingError("is not a recording: its table has only a time column.")
 
 
-def _describe_columns(
+def _describe_table_columns(
     decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
-) -> _Columns:
+) -> _TableColumns:
     names = list(headings)
     units = list(units)
     for i, name in enumerate(headings):
@@ -419,15 +426,15 @@ def _describe_columns(
         if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
             names[i] = match[1]
             units[i] = match[2]
-    kinds = [kind_of(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
+    kinds = [cell_kind(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(np.array([number_from_text(text.replace(decimal, ".")) for text in cells]))
-    return _Columns(columns, headings, names, units, kinds, steps, options.time_column)
+    return _TableColumns(columns, headings, names, units, kinds, steps, options.time_column)
 
 
-def _time_kind(layout: Layout, columns: _Columns, at: int) -> str:
-    """What the time column holds; see :class:`Layout`."""
+def _kind_of_time_column(layout: TableLayout, columns: _TableColumns, at: int) -> str:
+    """What the time column holds; see :class:`TableLayout`."""
     if columns.kinds[at] in ("t", "u"):
         return "stamp" if columns.kinds[at] == "t" else "quantity"
     counts = at == 0 and columns.ascends and bool((columns.steps == 1).all())
@@ -435,7 +442,7 @@ def _time_kind(layout: Layout, columns: _Columns, at: int) -> str:
     return "index" if counts and (not has_unit or layout.rate) else "number"
 
 
-def _describe_layout(layout: Layout) -> None:
+def _describe_table_layout(layout: TableLayout) -> None:
     separator = {"\t": "tab", " ": "space"}.get(layout.delimiter, layout.delimiter)
     time = "no time column"
     if layout.time_column is not None:
@@ -506,15 +513,15 @@ _BOM = b"\xef\xbb\xbf"
 def open_table(path: Path, options: Options) -> list[RawSource]:
     """Open a text table, which holds one recording."""
     content = FileBytes.of(path, 4 * options.max_bytes if options.whole else None)
-    stored, lines, n_head, encoding = _open_text(content, options)
+    stored, lines, n_head, encoding = _open_table_text(content, options)
     if len(lines) < 2:
         raise RecordingError("is not a recording: it has fewer than two lines.")
-    layout = find_layout(lines, options)
+    layout = find_table_layout(lines, options)
     if layout.first_row >= n_head:
         raise RecordingError("is not a recording: its header is longer than half a megabyte.")
     notes = ([] if encoding == "utf-8" else [f"The text was read as {encoding}."]) + layout.notes
     rows = TextRows(stored, layout.delimiter, layout.decimal, "utf-8" if stored is not content else encoding)
-    rate, kept, start = _find_rate(rows, layout, options, notes)
+    rate, kept, start = _find_table_rate(rows, layout, options, notes)
     offset = layout.first_row + kept.start
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> Sequence[FloatArray]:
@@ -528,7 +535,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
     return [source]
 
 
-def _open_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
+def _open_table_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
     """The text in an ASCII-compatible encoding, some lines, how many are from its start, and the encoding."""
     head = content.read(0, 10_000)
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -536,10 +543,10 @@ def _open_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[
         refuse_other_formats(head)
         if b"\0" in head:
             raise RecordingError(f"is not a text table, and its kind is unknown: {EXPORT}.")
-    if wide or (options.encoding is not None and not _keeps_ascii(options.encoding)):
+    if wide or (options.encoding is not None and not _table_keeps_ascii(options.encoding)):
         options.check_samples(content.size // 8)
-        text, encoding = decode(content.read(0, content.size), options.encoding)
-        lines = _solid_lines(text)
+        text, encoding = decode_text(content.read(0, content.size), options.encoding)
+        lines = _solid_table_lines(text)
         return MemoryBytes(text.encode("utf-8", errors="replace")), lines, len(lines), encoding
     stored = content.after(len(_BOM)) if head.startswith(_BOM) else content
     size = stored.size
@@ -549,24 +556,24 @@ def _open_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[
         half = _WHOLE // 2
         quarter = _WHOLE // 4
         parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
-        parts = [_whole_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
-    text, encoding = decode(b"\n".join(parts), options.encoding)
-    return stored, _solid_lines(text), len(_solid_lines(parts[0].decode("latin-1"))), encoding
+        parts = [_whole_table_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
+    text, encoding = decode_text(b"\n".join(parts), options.encoding)
+    return stored, _solid_table_lines(text), len(_solid_table_lines(parts[0].decode("latin-1"))), encoding
 
 
-def _keeps_ascii(encoding: str) -> bool:
+def _table_keeps_ascii(encoding: str) -> bool:
     try:
         return "0,\n".encode(encoding) == b"0,\n"
     except LookupError:
         raise RecordingError(f"cannot be read: there is no encoding {encoding!r}.") from None
 
 
-def _solid_lines(text: str) -> list[str]:
+def _solid_table_lines(text: str) -> list[str]:
     lines = text.replace("\r", "\n").replace("\0", "").split("\n")
     return [line for line in lines if line.strip(" \t\x1a")]
 
 
-def _whole_lines(part: bytes, cut_first: bool, cut_last: bool) -> bytes:
+def _whole_table_lines(part: bytes, cut_first: bool, cut_last: bool) -> bytes:
     """Part of a text, without the incomplete lines at its edges."""
     lines = part.replace(b"\r", b"\n").split(b"\n")
     return b"\n".join(lines[int(cut_first) : len(lines) - int(cut_last)])
@@ -606,7 +613,7 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     """
     header = ["time [s]"]
     header += [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
-    lines = [",".join(_quote(text) for text in header)]
+    lines = [",".join(_quote_csv_cell(text) for text in header)]
     columns = [channel.samples.tolist() for channel in recording.channels]
     for n, row in enumerate(zip(*columns, strict=True)):
         fields = ["" if value != value else f"{value:.12g}" for value in row]
@@ -614,21 +621,21 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     return write_atomically(path, "\r\n".join([*lines, ""]))
 
 
-def _quote(text: str) -> str:
+def _quote_csv_cell(text: str) -> str:
     text = text.replace('"', "'").replace("\n", " ").replace("\r", " ")
     return f'"{text}"' if set(text) & set(",;\t") else text
 
 
-def _find_rate(
-    rows: TextRows, layout: Layout, options: Options, notes: list[str]
+def _find_table_rate(
+    rows: TextRows, layout: TableLayout, options: Options, notes: list[str]
 ) -> tuple[float, slice, datetime | None]:
     """Rate [Hz], rows of data to keep, and time of the first one; this also indexes the rows."""
     if layout.time_column is None or layout.time_kind == "index":
-        return _take_rate_of_header(rows, layout, options, notes)
+        return _table_rate_from_header(rows, layout, options, notes)
     clock = Clock(layout.date) if layout.time_kind == "stamp" else None
     value: Callable[[str], float] | Clock | None = clock
     if layout.time_kind == "quantity":
-        value = partial(quantity, decimal=layout.decimal)
+        value = partial(cell_quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
     stamp_notes: list[str] = []
     per_second = 1.0
@@ -636,7 +643,7 @@ def _find_rate(
     def find_unit(rate: float) -> float:
         nonlocal per_second
         if layout.time_without_unit:
-            per_second = _guess_time_unit(rows, layout, rate, notes)
+            per_second = _guess_time_column_unit(rows, layout, rate, notes)
         return per_second
 
     rate, kept, seconds = find_rate_of_pieces(column.pieces(), stamp_notes, find_unit)
@@ -649,7 +656,7 @@ def _find_rate(
     if options.sampling_rate is not None:
         return rate, whole, start
     span = (column.last - column.first) / per_second
-    if stamp_notes and _agrees_with_stamps(layout, whole.stop, rate, span):
+    if stamp_notes and _table_rate_fits_stamps(layout, whole.stop, rate, span):
         if kept != whole:
             notes.append("Some time stamps are wrong: the rate and length of the header are used.")
         return layout.rate, whole, start
@@ -659,8 +666,8 @@ def _find_rate(
     return rate, kept, shift_time(start, seconds) if kept.start else start
 
 
-def _take_rate_of_header(
-    rows: TextRows, layout: Layout, options: Options, notes: list[str]
+def _table_rate_from_header(
+    rows: TextRows, layout: TableLayout, options: Options, notes: list[str]
 ) -> tuple[float, slice, datetime | None]:
     """Do so without a time column."""
     if layout.rate:
@@ -673,7 +680,7 @@ def _take_rate_of_header(
     return layout.rate, slice(0, rows.n_rows - layout.first_row), date_from_text(layout.trigger)
 
 
-def _agrees_with_stamps(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
+def _table_rate_fits_stamps(layout: TableLayout, n_rows: int, rate: float, span: float) -> bool:
     """Whether the rate of the header matches the stamps, apart from rounded or wrong ones."""
     if not layout.rate:
         return False
@@ -683,7 +690,7 @@ def _agrees_with_stamps(layout: Layout, n_rows: int, rate: float, span: float) -
     )
 
 
-def _guess_time_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -> float:
+def _guess_time_column_unit(rows: TextRows, layout: TableLayout, rate: float, notes: list[str]) -> float:
     """Units per second of times without a unit: those that make the samples a supply voltage, else 1."""
     n_rows = rows.n_rows - layout.first_row
 

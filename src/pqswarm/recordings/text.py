@@ -16,7 +16,7 @@ _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?(?:\s
 _MIDNIGHT = _TIME.match("0:00")
 
 
-def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
+def decode_text(content: bytes, encoding: str | None = None) -> tuple[str, str]:
     """Decode text of unknown encoding; also return the name of the encoding.
 
     UTF-8 and UTF-16 are certain. Otherwise, Russian (cp1251) has words of high bytes, almost all letters; Western text
@@ -56,7 +56,7 @@ def first_names(names: list[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def split(line: str, delimiter: str) -> list[str]:
+def split_fields(line: str, delimiter: str) -> list[str]:
     """Split a line into fields without quotes and outer spaces."""
     if delimiter == " ":
         return line.replace('"', "").split()
@@ -93,7 +93,7 @@ def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> d
     if time_match is None:
         return None
     half = (time_match[5] or "").casefold() if "." not in day_match[0] else ""
-    year, month, day = _order_date(day_match, month_first=month_first or bool(half))
+    year, month, day = _date_parts_from_text(day_match, month_first=month_first or bool(half))
     hour, minute, second = (int(group or 0) for group in time_match.groups()[:3])
     microsecond = int((time_match[4] or "0").ljust(6, "0")[:6])
     if half and hour <= 12:
@@ -105,7 +105,7 @@ def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> d
     return moment if year >= 1900 else None
 
 
-def _order_date(match: re.Match[str], *, month_first: bool) -> tuple[int, int, int]:
+def _date_parts_from_text(match: re.Match[str], *, month_first: bool) -> tuple[int, int, int]:
     """Year, month and day of a date in any order."""
     first, second, third = (int(group) for group in match.groups())
     if len(match[1]) == 4 or match[0].lstrip().startswith("'"):

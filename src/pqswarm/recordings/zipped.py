@@ -37,7 +37,7 @@ def open_zip(path: Path, options: Options) -> list[RawSource]:
                 if any(name.endswith(".npy") for name in members):
                     return NPZ.sources(path, options)
                 limit = options.unpacked_limit(path.stat().st_size, 64_000_000)
-                unpacked = _unpack_members(archive, limit, Path(folder), suffixes)
+                unpacked = _unpack_zip_members(archive, limit, Path(folder), suffixes)
         except FileFormatError:
             raise
         except DAMAGE as error:
@@ -53,7 +53,7 @@ def open_zip(path: Path, options: Options) -> list[RawSource]:
                         place = raw.source.removeprefix(target.name) if raw.source.startswith(target.name) else ""
                         raw.source = f"{path.name}, {name}{place}"
                         raw.format = raw.format or reader.name
-                        sources.append(_keep_in_memory(raw))
+                        sources.append(_keep_zipped_in_memory(raw))
                 except FileFormatError as error:
                     reasons.append(f"{name} {error}")
     if not sources:
@@ -64,7 +64,7 @@ def open_zip(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
-def _unpack_members(archive: zipfile.ZipFile, limit: int, folder: Path, suffixes: set[str]) -> dict[Path, str]:
+def _unpack_zip_members(archive: zipfile.ZipFile, limit: int, folder: Path, suffixes: set[str]) -> dict[Path, str]:
     """Unpack what may be a recording; return its files, each with the name of its member."""
     members = [(info, PurePosixPath(info.filename.replace("\\", "/"))) for info in archive.infolist()]
     chosen = [
@@ -92,7 +92,7 @@ def _unpack_members(archive: zipfile.ZipFile, limit: int, folder: Path, suffixes
     return {target: name for target, name in unpacked.items() if target.suffix in suffixes}
 
 
-def _keep_in_memory(raw: RawSource) -> RawSource:
+def _keep_zipped_in_memory(raw: RawSource) -> RawSource:
     """Return a source that does not need its file."""
     samples = raw.fetch(0, raw.n_samples, range(len(raw.channels)))
     states = tuple(raw.status())

@@ -14,7 +14,7 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import PAGE, read_channels
 from pqswarm.measure.detect.scan import Scan, SourceMeanSquare
-from pqswarm.measure.detect.spans import Span, locate, standard_duration
+from pqswarm.measure.detect.spans import Span, locate_spans, standard_duration
 from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, category
@@ -45,7 +45,7 @@ class RmsEventFinder:
         """Find the sags, swells and interruptions of the spans of channel `i`."""
         frequency = self.supply.frequency
         time = self.scan.time
-        edges = locate(spans, time, self._mean_square(i), self.recording.sampling_rate, frequency)
+        edges = locate_spans(spans, time, self._mean_square(i), self.recording.sampling_rate, frequency)
         make = self.supply.part_on(i)
         parts = []
         for span, (start, end) in zip(spans, edges, strict=True):
@@ -159,11 +159,11 @@ def find_voltage_changes(
     window = max(round(2 * frequency), _MIN_VALUES)
     changes: list[_VoltageChange] = []
     for first, stop in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True):
-        changes += _voltage_changes(urms[first:stop], first, stop < urms.size, window, threshold)
+        changes += _voltage_changes_between_events(urms[first:stop], first, stop < urms.size, window, threshold)
     return [change.part(time, make) for change in changes]
 
 
-def _voltage_changes(
+def _voltage_changes_between_events(
     values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float
 ) -> list[_VoltageChange]:
     """Changes in a stretch without events; `goes_on` if an event follows it."""
@@ -186,7 +186,7 @@ def _voltage_changes(
         at = int(together.argmax())
         first = int(places[at])
         before = float(mean[at])
-        stop, after = _find_steady_again(values, first, window, limit / 2)
+        stop, after = _find_end_of_change(values, first, window, limit / 2)
         body = values[first : max(stop, first + 1)]
         far = body[np.abs(body - before).argmax()]
         extreme = float(max((far, after), key=lambda level: abs(level - before)))
@@ -197,7 +197,7 @@ def _voltage_changes(
     return changes
 
 
-def _find_steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
+def _find_end_of_change(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
     """First place from which on the values of a second, or all that are left, are steady; and their mean."""
     for place in range(first, values.size - _MIN_VALUES + 1):
         part = values[place : place + window]

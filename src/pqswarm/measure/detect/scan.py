@@ -10,7 +10,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
-from pqswarm.measure.detect.spans import find_spans, locate
+from pqswarm.measure.detect.spans import find_spans, locate_spans
 from pqswarm.measure.detect.transients import find_suspects, find_transients
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps, window_centres
 from pqswarm.measure.event import ChannelEvent
@@ -72,7 +72,7 @@ def scan_pages(
         min_notch=thresholds.notch,
     )
     for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
-        inside = _windows_inside(centres, cycle, page, source.n_samples)
+        inside = _urms_windows_of_page(centres, cycle, page, source.n_samples)
         scanner = _PageScanner(source, supply, thresholds, page, centres[inside])
         kept = (scanner.centres >= page.first - 0.5) & (scanner.centres < page.stop - 0.5)
         for i in range(len(supply.numbers)):
@@ -106,7 +106,7 @@ class SourceMeanSquare:
         return MeanSquare(samples, self._cycle).at(centres - begin, width)
 
 
-def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
+def _urms_windows_of_page(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
     """Windows of Urms(1/2) that a page holds with its margins."""
     low = -np.inf if page.start == 0 else page.start + cycle / 2 + 1
     end = page.start + page.samples.shape[1]
@@ -166,14 +166,14 @@ class _PageScanner:
                 make=self.supply.part_on(i),
                 heard=heard,
             )
-            transients += [_shift(one, begin) for one in sharp]
+            transients += [_shift_to_page(one, begin) for one in sharp]
         return urms, self._of_page(transients)
 
     def _list_steps(self, urms: FloatArray, mean_square: MeanSquare) -> tuple[list[float], list[tuple[float, float]]]:
         """Edges of events [s] in the page and its margins, by Urms(1/2) [pu]: steps; and stretches crowded by them."""
         rate = self.source.sampling_rate
         spans = find_spans(urms, urms, self.thresholds)
-        edges = locate(spans, (self.centres - self.page.start) / rate, mean_square, rate, self.supply.frequency)
+        edges = locate_spans(spans, (self.centres - self.page.start) / rate, mean_square, rate, self.supply.frequency)
         steps = [moment for edge in edges for moment in edge]
         close = _CROWDED / self.frequency
         # Not those of a short swell: a strong transient makes one itself.
@@ -197,9 +197,9 @@ class _PageScanner:
     def _of_page(self, parts: Sequence[ChannelEvent]) -> list[ChannelEvent]:
         """Parts at their time in the recording, without those of the margins."""
         rate = self.source.sampling_rate
-        moved = [_shift(part, self.page.start / rate) for part in parts]
+        moved = [_shift_to_page(part, self.page.start / rate) for part in parts]
         return [part for part in moved if self.page.first <= round(part.start * rate) < self.page.stop]
 
 
-def _shift(part: ChannelEvent, seconds: float) -> ChannelEvent:
+def _shift_to_page(part: ChannelEvent, seconds: float) -> ChannelEvent:
     return replace(part, start=part.start + seconds, end=part.end + seconds)

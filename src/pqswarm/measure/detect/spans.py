@@ -52,23 +52,27 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     """
     t = thresholds
     back = thresholds.hysteresis
-    gaps = _long_gaps(lowest)
-    sags = _excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
-    breaks = _join(_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest)
-    swells = _excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
-    spans = [_span("swell", first, stop, gaps, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
-    spans += [_span("interruption", first, stop, gaps, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks]
+    gaps = _gaps_that_cut_spans(lowest)
+    sags = _find_span_excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
+    breaks = _join_interruption_spans(
+        _find_span_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest
+    )
+    swells = _find_span_excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
+    spans = [_make_span("swell", first, stop, gaps, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
+    spans += [
+        _make_span("interruption", first, stop, gaps, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks
+    ]
     for first, stop in sags:
         inner = [pair for pair in breaks if first <= pair[0] < stop]
         if not inner:
-            spans.append(_span("sag", first, stop, gaps, float(np.nanmin(lowest[first:stop]))))
+            spans.append(_make_span("sag", first, stop, gaps, float(np.nanmin(lowest[first:stop]))))
             continue
         # What an interruption leaves of a sag is a sag of its own (a fault before its clearing), if it is more than
         # the way down or up.
         for start, end in zip([first, *(b for _, b in inner)], [*(a for a, _ in inner), stop], strict=True):
             body = lowest[start + _TRANSITION * (start != first) : end - _TRANSITION * (end != stop)]
             if end - start > _TRANSITION + 1 and np.isfinite(body).any():
-                spans.append(_span("sag", start, end, gaps, float(np.nanmin(body))))
+                spans.append(_make_span("sag", start, end, gaps, float(np.nanmin(body))))
     return sorted(spans, key=lambda span: (span.first, span.type))
 
 
@@ -77,13 +81,13 @@ def standard_duration(waveform: float, urms: float, is_cut: bool) -> float:
     return max(urms, waveform) if is_cut else urms
 
 
-def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
+def _make_span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
     open_start = first == 0 or gaps[first - 1]
     return Span(event_type, first, stop, magnitude, bool(open_start), bool(stop == gaps.size or gaps[stop]))
 
 
-def _long_gaps(values: FloatArray) -> BoolArray:
+def _gaps_that_cut_spans(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], np.isnan(values), [False]])))
@@ -92,7 +96,7 @@ def _long_gaps(values: FloatArray) -> BoolArray:
     return gaps
 
 
-def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
+def _join_interruption_spans(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
     """Interruptions between which the supply did not come back are one: coupled or decaying voltage is not a supply."""
     joined: list[tuple[int, int]] = []
     for first, stop in breaks:
@@ -107,7 +111,7 @@ def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int,
     return joined
 
 
-def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
+def _find_span_excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
     """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
     excursions = []
     first = -1
@@ -122,7 +126,7 @@ def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
     return excursions
 
 
-def locate(
+def locate_spans(
     spans: Sequence[Span], time: FloatArray, signal: "SlidingMeanSquare", sampling_rate: float, frequency: float
 ) -> list[tuple[float, float]]:
     """Find where on the waveform each span begins and ends [s].
@@ -135,7 +139,9 @@ def locate(
     for span in spans:
         near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
         long = all(other.stop - other.first >= _LONG for other in near)
-        edges = _Edges(signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5)
+        edges = _SpanEdges(
+            signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5
+        )
         if span.open_start:
             start = 0.0 if span.first == 0 else float(time[span.first])
         else:
@@ -159,7 +165,7 @@ def locate(
 
 
 @dataclass(frozen=True, eq=False)
-class _Edges:
+class _SpanEdges:
     """Finds steps in the mean square over `width` cycles; `sign` is that of an event's change."""
 
     signal: "SlidingMeanSquare"

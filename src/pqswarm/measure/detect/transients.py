@@ -41,7 +41,7 @@ _CHANCE = 1e-8
 def cycle_residuals(signal: FloatArray, sampling_rate: float, frequency: float) -> tuple[FloatArray, FloatArray]:
     """Difference of a signal to itself one cycle earlier, and one cycle later; NaN where there is none."""
     cycle = sampling_rate / frequency
-    return signal - _delay(signal, cycle), signal - _delay(signal[::-1], cycle)[::-1]
+    return signal - _delay_cycle(signal, cycle), signal - _delay_cycle(signal[::-1], cycle)[::-1]
 
 
 def compare_cycles(
@@ -54,7 +54,7 @@ def compare_cycles(
     """
 
     def sizes(pair: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
-        steady = [_forgive_shift(signal, residual, sampling_rate, frequency) for residual in pair]
+        steady = [_forgive_cycle_shift(signal, residual, sampling_rate, frequency) for residual in pair]
         past, future = filter_both((steady[0], steady[1]), sampling_rate, frequency)
         return np.abs(past), np.abs(future)
 
@@ -80,16 +80,16 @@ def compare_stretch(
     cycle = sampling_rate / frequency
     before, after = (np.full((_BESIDE, signal.size), np.nan) for _ in range(2))
     for k in range(_BESIDE):
-        before[k] = _delay(signal, (k + 1) * cycle)
-        after[k] = _delay(signal[::-1], (k + 1) * cycle)[::-1]
+        before[k] = _delay_cycle(signal, (k + 1) * cycle)
+        after[k] = _delay_cycle(signal[::-1], (k + 1) * cycle)[::-1]
     residual = np.nan_to_num(signal - _known_median_of_cycles(np.concatenate([before, after]), _FEWEST))
     sharp = residual - median_filter(residual, 2 * round(cycle / 8) + 1, mode="reflect")
     noise = robust_size(sharp)
-    steady = _is_steady(_known_median_of_cycles(before, 1) - _known_median_of_cycles(after, 1), cycle)
-    return residual, _forgive_jitter(sharp, cycle, noise), noise, steady
+    steady = _is_steady_between_cycles(_known_median_of_cycles(before, 1) - _known_median_of_cycles(after, 1), cycle)
+    return residual, _forgive_notch_jitter(sharp, cycle, noise), noise, steady
 
 
-def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
+def _is_steady_between_cycles(change: FloatArray, cycle: float) -> BoolArray:
     """Where the change from the cycles before to those after has no fundamental, a cycle to either side."""
     from scipy.ndimage import maximum_filter1d
 
@@ -104,7 +104,7 @@ def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
     return np.asarray(maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE)
 
 
-def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
+def _forgive_notch_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
     """Take from a residual what two other cycles have there: the jump of a notch comes a sample earlier or later."""
     size = np.abs(residual)
     wide = np.fmax(size, np.fmax(np.concatenate([[0.0], size[:-1]]), np.concatenate([size[1:], [0.0]])))
@@ -128,7 +128,7 @@ def _known_median_of_cycles(others: FloatArray, fewest: int) -> FloatArray:
     return median
 
 
-def _delay(signal: FloatArray, delay: float) -> FloatArray:
+def _delay_cycle(signal: FloatArray, delay: float) -> FloatArray:
     """Signal of `delay` samples earlier, by Lagrange interpolation; NaN where it is not known."""
     taps = MARGIN
     whole = int(np.floor(delay)) - (taps // 2 - 1)
@@ -146,11 +146,13 @@ def filter_both(
     residuals: tuple[FloatArray, FloatArray], sampling_rate: float, frequency: float
 ) -> tuple[FloatArray, FloatArray]:
     """High-pass filter of the residual to the past forwards, and of that to the future backwards."""
-    past = _high_pass(residuals[0], sampling_rate, frequency)
-    return past, _high_pass(residuals[1][::-1], sampling_rate, frequency)[::-1]
+    past = _high_pass_residual(residuals[0], sampling_rate, frequency)
+    return past, _high_pass_residual(residuals[1][::-1], sampling_rate, frequency)[::-1]
 
 
-def _forgive_shift(signal: FloatArray, residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+def _forgive_cycle_shift(
+    signal: FloatArray, residual: FloatArray, sampling_rate: float, frequency: float
+) -> FloatArray:
     """Take from a residual to another cycle what that cycle varies from sample to sample, where these are many."""
     if sampling_rate <= _DENSE * frequency:
         return residual
@@ -159,7 +161,7 @@ def _forgive_shift(signal: FloatArray, residual: FloatArray, sampling_rate: floa
     return np.asarray(np.sign(residual) * np.maximum(np.abs(residual) - np.maximum(change[1:], change[:-1]), 0.0))
 
 
-def _high_pass(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+def _high_pass_residual(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Causal high-pass filter, started at the first known sample."""
     from scipy.signal import sosfilt
 
@@ -300,7 +302,7 @@ def find_transients(
     strength = compare_cycles(signal, raw, sampling_rate, frequency)
     minimum[:] = 0.5 * threshold
     limit = np.full(signal.size, threshold)
-    for first, stop in _long_stretches(signal.size, cycle, [step * sampling_rate for step in steps]):
+    for first, stop in _stretches_for_transients(signal.size, cycle, [step * sampling_rate for step in steps]):
         residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
         here = first + np.flatnonzero(steady)
         strength[here] = np.abs(sharp[steady])
@@ -315,7 +317,7 @@ def find_transients(
     limit = np.maximum(limit, 2.5 * factor * noise)
     meter = _TransientMeter(signal, sampling_rate, frequency, raw, filtered, strength, limit, steps)
     transients = []
-    for first, last in _bursts(loud & (strength > limit), round(cycle)):
+    for first, last in _transient_bursts(loud & (strength > limit), round(cycle)):
         measured = None if any(low < first / sampling_rate < high for low, high in near) else meter.measure(first, last)
         if measured is not None and measured["magnitude"] >= threshold:
             transients.append(make(**measured))
@@ -331,7 +333,7 @@ def fundamental_rms(signal: FloatArray, sampling_rate: float, frequency: float, 
     return np.asarray(np.sqrt(2) * np.abs(turned) / cycle)
 
 
-def _long_stretches(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
+def _stretches_for_transients(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
     """First sample, and the one after the last, of the stretches between steps [samples] that have enough cycles."""
     marks = sorted({0.0, float(size), *(step for step in steps if 0 < step < size)})
     edges = [
@@ -341,7 +343,7 @@ def _long_stretches(size: int, cycle: float, steps: Sequence[float]) -> list[tup
     return [(low, high) for low, high in edges if high - low >= _ENOUGH * cycle]
 
 
-def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
+def _transient_bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
     """First and last sample of each group of loud samples with less than `gap` between them."""
     places = np.flatnonzero(loud)
     if not places.size:
@@ -374,14 +376,14 @@ class _TransientMeter:
         onset = self._onset(first)
         end = max(end, min(onset + 8, self.signal.size))
         rough = np.nan_to_num(self.filtered[use][onset:end])
-        wave = _without_supply(self.raw[use], onset, end, cycle)
+        wave = _transient_without_supply(self.raw[use], onset, end, cycle)
         if wave is None or np.abs(wave).max() > 2 * np.abs(rough).max():
             wave = rough
         peak = float(np.abs(wave).max())
         top = int(np.abs(wave).argmax())
         swing = min(float(wave.max()), -float(wave.min())) / max(peak, 1e-12)
-        hertz, decay = _ring(wave[max(min(top, wave.size - 4), 0) :], rate, _LOWEST * self.frequency)
-        if _is_step(self.raw[use], onset, end, use, peak, cycle) and np.isnan(self.raw[1 - use][onset]):
+        hertz, decay = _fit_transient_ringing(wave[max(min(top, wave.size - 4), 0) :], rate, _LOWEST * self.frequency)
+        if _is_step_not_transient(self.raw[use], onset, end, use, peak, cycle) and np.isnan(self.raw[1 - use][onset]):
             return None
         is_lone = swing < _OPPOSITE or decay * hertz < 0.3
         if is_lone and any(abs(step - onset / rate) < 0.25 / self.frequency for step in self.steps):
@@ -409,7 +411,7 @@ class _TransientMeter:
         return begin + int(quiet[-1]) + 1 if quiet.size else first
 
 
-def _is_step(residual: FloatArray, onset: int, end: int, use: int, peak: float, cycle: float) -> bool:
+def _is_step_not_transient(residual: FloatArray, onset: int, end: int, use: int, peak: float, cycle: float) -> bool:
     """In the first and last cycle: whether the signal differs on the far side of the burst too, as at a sag's edge."""
     reach = max(round(cycle / 6), 2)
     beside = residual[max(onset - reach, 0) : max(onset - 1, 0)] if use else residual[end : end + reach]
@@ -417,7 +419,7 @@ def _is_step(residual: FloatArray, onset: int, end: int, use: int, peak: float, 
     return bool(beside.size > 1 and np.abs(beside).max() > 0.3 * peak)
 
 
-def _without_supply(residual: FloatArray, onset: int, end: int, cycle: float) -> FloatArray | None:
+def _transient_without_supply(residual: FloatArray, onset: int, end: int, cycle: float) -> FloatArray | None:
     """Residual from onset to end, less the change of the supply that the end of that cycle shows; None if unknown."""
     later = np.arange(onset + round(cycle / 2), min(onset + round(cycle), residual.size))
     if later.size < cycle / 4 or not np.isfinite(residual[later]).all() or not np.isfinite(residual[onset:end]).all():
@@ -435,7 +437,7 @@ def _without_supply(residual: FloatArray, onset: int, end: int, cycle: float) ->
     return rest
 
 
-def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float, float]:
+def _fit_transient_ringing(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float, float]:
     """Frequency [Hz] and time constant [s] of the damped sine that explains most of a burst."""
     n = wave.size
     if n < 4:
@@ -452,7 +454,7 @@ def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float,
     for _ in range(4):
         rates = np.clip(best + np.linspace(-1, 1, 15) * width, lowest, sampling_rate / 2)
         taus = tau * ratio ** np.linspace(-1, 1, 15)
-        score = _explained_energy(wave, np.exp(-time / taus[:, None]), 2 * np.pi * rates[:, None] * time)
+        score = _energy_of_ringing(wave, np.exp(-time / taus[:, None]), 2 * np.pi * rates[:, None] * time)
         i, j = np.unravel_index(int(score.argmax()), score.shape)
         best = float(rates[i])
         tau = float(taus[j])
@@ -461,7 +463,7 @@ def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float,
     return best, tau
 
 
-def _explained_energy(wave: FloatArray, decays: FloatArray, angles: FloatArray) -> FloatArray:
+def _energy_of_ringing(wave: FloatArray, decays: FloatArray, angles: FloatArray) -> FloatArray:
     """Energy of `wave` that damped sines explain, for each frequency (rows) and each damping (columns)."""
     cosine = np.cos(angles)
     sine = np.sin(angles)

@@ -165,7 +165,7 @@ class EventList:
 
     def steady(self, parts: Iterable[ChannelEvent]) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one."""
-        groups = [_join_by_channel(group) for group in group_overlapping(parts)]
+        groups = [_join_parts_by_channel(group) for group in group_overlapping(parts)]
         return [self._largest(group, describe_steady(group)) for group in groups]
 
     def changes(self, parts: Iterable[ChannelEvent], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
@@ -302,7 +302,7 @@ class EventList:
         return self._event(parts, worst, details={**worst.details, **more}, sentence=sentence)
 
 
-def _join_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:
+def _join_parts_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:
     """One part for each channel, with the worst magnitude, over all of its stretches."""
     joined = []
     for number in dict.fromkeys(part.number for part in sorted(group, key=lambda part: part.number)):
@@ -384,11 +384,11 @@ def _is_same_event(event: Event, other: Event, frequency: float) -> bool:
         and all(event.phases)
         and abs(event.start - other.start) < close
         and abs(event.end - other.end) < close
-        and all(_close(event, other, phase) for phase in set(event.phases))
+        and all(_is_same_size_event(event, other, phase) for phase in set(event.phases))
     )
 
 
-def _close(event: Event, other: Event, phase: str) -> bool:
+def _is_same_size_event(event: Event, other: Event, phase: str) -> bool:
     """Whether two events are of one size on a phase."""
     sizes = [[part.magnitude for part in one.parts if part.phase == phase] for one in (event, other)]
     maximum = _SAME_SIZE * (100 if event.unit == "%" else 1)

@@ -53,7 +53,7 @@ def fit_phasor(samples: FloatArray, first: int, sampling_rate: float, frequency:
 
 
 @dataclass(frozen=True)
-class _Sag:
+class _SagComponents:
     """Symmetrical components during a sag, over the positive sequence before it.
 
     A phase may swell; the lowest one is ``"a"``, ``"b"`` or ``"c"``. If the phases rotate the other way, positive and
@@ -69,7 +69,7 @@ class _Sag:
     between_lines: bool
 
     @staticmethod
-    def of(before: Sequence[complex], during: Sequence[complex], *, between_lines: bool) -> "_Sag | None":
+    def of(before: Sequence[complex], during: Sequence[complex], *, between_lines: bool) -> "_SagComponents | None":
         """Measure a sag by its phasors; None if there was no voltage before."""
         if between_lines:
             signs = orient_lines(before)
@@ -85,7 +85,7 @@ class _Sag:
         if is_reverse:
             first, second = second, first
         swells = max(map(abs, during)) > _SWELL * abs(usual)
-        return _Sag(zero, first, second, swells, lowest, is_reverse, between_lines)
+        return _SagComponents(zero, first, second, swells, lowest, is_reverse, between_lines)
 
     @property
     def is_balanced(self) -> bool:
@@ -129,7 +129,7 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     if not order:
         return "", 1.0
     places = [list(phases).index(name) for name in order]
-    sag = _Sag.of([before[i] for i in places], [during[i] for i in places], between_lines=_ORDERS[order])
+    sag = _SagComponents.of([before[i] for i in places], [during[i] for i in places], between_lines=_ORDERS[order])
     if sag is None:
         return "", 1.0
     return (sag.balanced_type(), sag.positive) if sag.is_balanced else sag.unbalanced_type()

@@ -88,38 +88,38 @@ def describe_steady(parts: Sequence[ChannelEvent]) -> str:
     event_type = worst.type
     duration = max(part.end for part in parts) - min(part.start for part in parts)
     before, after = _AROUND.get(event_type, ("", ""))
-    text = f"{event_type} on {name_parts(parts, worst.system)}, {before}{_steady_value(worst)}{after}"
-    values = [_steady_value(part) for part in parts]
+    text = f"{event_type} on {name_parts(parts, worst.system)}, {before}{_steady_value_sentence(worst)}{after}"
+    values = [_steady_value_sentence(part) for part in parts]
     lasting = [f" for {part.duration:.1f} s" if duration - part.duration > _SAME_LENGTH else "" for part in parts]
     # Unbalance is one value of all phases.
     if event_type != "unbalance" and (len(set(values)) > 1 or any(lasting)):
         each = (f"{part.label} {value}{last}" for part, value, last in zip(parts, values, lasting, strict=True))
         text += f" ({', '.join(each)})"
-    return f"{text}{_steady_details(parts, worst)}, for {duration:.1f} s"
+    return f"{text}{_steady_details_sentence(parts, worst)}, for {duration:.1f} s"
 
 
-def _steady_value(part: ChannelEvent) -> str:
+def _steady_value_sentence(part: ChannelEvent) -> str:
     if part.type == "DC offset":
         return f"{part.magnitude / 100:.3f} pu"
     return f"{part.magnitude / 100:.2f} pu" if part.type == "notching" else f"{part.magnitude:.1f} %"
 
 
-def _steady_details(parts: Sequence[ChannelEvent], worst: ChannelEvent) -> str:
+def _steady_details_sentence(parts: Sequence[ChannelEvent], worst: ChannelEvent) -> str:
     """What else is said, of each phase where they differ."""
     if worst.type == "harmonics":
-        return f", most of order {_each_phase(parts, 'order', '.0f')}"
+        return f", most of order {_each_phase_in_sentence(parts, 'order', '.0f')}"
     if worst.type == "notching":
-        return f", {_each_phase(parts, 'per_cycle', '.0f')} per cycle"
+        return f", {_each_phase_in_sentence(parts, 'per_cycle', '.0f')} per cycle"
     if worst.type == "flicker" and "pst" in worst.details:
-        return f", Pst {_each_phase(parts, 'pst', '.2f')}"
+        return f", Pst {_each_phase_in_sentence(parts, 'pst', '.2f')}"
     if worst.type == "flicker":
-        return f", at {_each_phase(parts, 'frequency', '.1f')} Hz"
+        return f", at {_each_phase_in_sentence(parts, 'frequency', '.1f')} Hz"
     if worst.type == "unbalance" and worst.details["zero_sequence"] == worst.details["zero_sequence"]:
         return f", zero sequence {100 * worst.details['zero_sequence']:.1f} %"
     return ""
 
 
-def _each_phase(parts: Sequence[ChannelEvent], name: str, form: str) -> str:
+def _each_phase_in_sentence(parts: Sequence[ChannelEvent], name: str, form: str) -> str:
     values = [format(part.details.get(name, float("nan")), form) for part in parts]
     if len(set(values)) == 1:
         return values[0]

@@ -55,11 +55,11 @@ def measure_currents(
     for system in dict.fromkeys(systems):
         places = {headers[i].phase: i for i, name in enumerate(systems) if name == system}
         if len(places) == 3:
-            feeders.append(_feeder(system, *(table[:, [places[p] for p in "ABC"]] for table in (old, new))))
+            feeders.append(_feeder_currents(system, *(table[:, [places[p] for p in "ABC"]] for table in (old, new))))
     return tuple(sorted(feeders, key=lambda one: -one.rise))
 
 
-def _feeder(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
+def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     change = np.abs(new[0] - old[0])
     largest = float(change.max())
     faulted = [phase for phase, size in zip("ABC", change, strict=True) if size > _TAKES_PART * largest]
@@ -122,7 +122,7 @@ _FLAT_CYCLES = 12.0  # tuned
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class CauseFacts:
     """What the rules know of an incident: its events, the main one first, the trace of its system, and currents."""
 
     events: Sequence[Event]
@@ -259,23 +259,23 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Rule:
+class CauseRule:
     """A rule: its name, the cause that it states, how sure that is, and when it applies."""
 
     name: str
     cause: str
     probability: float
-    applies: Callable[[Facts], bool]
+    applies: Callable[[CauseFacts], bool]
     course: str = ""
 
 
-def _is_fault_current(f: Facts) -> bool:
+def _is_cause_fault_current(f: CauseFacts) -> bool:
     return (
         bool(f.currents) and f.currents[0].ratio > _CURRENT and not f.saturates and f.returns_at_once and f.dip > 0.03
     )
 
 
-def _is_interrupted_after_fault(f: Facts) -> bool:
+def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     """An interruption beside a sag: of other phases, or before or after it."""
     if "interruption" not in f.types:
         return False
@@ -286,7 +286,7 @@ def _is_interrupted_after_fault(f: Facts) -> bool:
     return "sag" in f.types or "swell" in f.types or bool(partial) or one_after_another
 
 
-def _is_capacitor(f: Facts) -> bool:
+def _is_cause_capacitor(f: CauseFacts) -> bool:
     if f.oscillation is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
         return False
     if f.dip > 2 * _LITTLE and f.returns_slowly:
@@ -295,96 +295,100 @@ def _is_capacitor(f: Facts) -> bool:
 
 
 RULES = (
-    Rule("interruption after a sag", "fault", 0.97, _is_interrupted_after_fault),
-    Rule("oscillation", "capacitor switching", 0.97, _is_capacitor),
-    Rule("repeats", "load switching", 0.7, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
-    Rule("fault current", "fault", 0.98, _is_fault_current),
-    Rule(
+    CauseRule("interruption after a sag", "fault", 0.97, _is_cause_fault_interruption),
+    CauseRule("oscillation", "capacitor switching", 0.97, _is_cause_capacitor),
+    CauseRule("repeats", "load switching", 0.7, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
+    CauseRule("fault current", "fault", 0.98, _is_cause_fault_current),
+    CauseRule(
         "all phases briefly",
         "fault",
         0.9,
         lambda f: "interruption" in f.types and f.returns and f.main.end - f.main.start < _QUICK,
     ),
-    Rule(
+    CauseRule(
         "starts dead",
         "unknown",
         0.5,
         lambda f: "interruption" in f.types and f.starts_inside,
         "not visible: the record starts inside the event",
     ),
-    Rule(
+    CauseRule(
         "interruption",
         "unknown",
         0.6,
         lambda f: "interruption" in f.types,
         "supply opened, no fault is visible before it",
     ),
-    Rule("slow saturation", "transformer energising", 0.97, lambda f: f.saturates and f.is_steep and f.returns_slowly),
-    Rule(
+    CauseRule(
+        "slow saturation", "transformer energising", 0.97, lambda f: f.saturates and f.is_steep and f.returns_slowly
+    ),
+    CauseRule(
         "neutral moves",
         "fault",
         0.97,
         lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.dip > _DEEP),
     ),
-    Rule("deep", "fault", 0.96, lambda f: f.dip > _DEEP and f.is_steep),
-    Rule("saturation", "transformer energising", 0.9, lambda f: f.saturates and f.is_steep and not f.returns_at_once),
-    Rule(
+    CauseRule("deep", "fault", 0.96, lambda f: f.dip > _DEEP and f.is_steep),
+    CauseRule(
+        "saturation", "transformer energising", 0.9, lambda f: f.saturates and f.is_steep and not f.returns_at_once
+    ),
+    CauseRule(
         "steps down and up",
         "fault",
         0.96,
         lambda f: f.is_steep and f.returns_at_once and f.dip >= f.size and (f.dip >= 0.1 or f.is_unequal),
     ),
-    Rule(
+    CauseRule(
         "steps back", "load switching", 0.7, lambda f: f.is_steep and f.returns_at_once and f.main.type != "transient"
     ),
-    Rule(
+    CauseRule(
         "slow and equal",
         "motor start",
         0.95,
         lambda f: f.is_steep and f.returns and f.dip > 0 and not f.is_unequal and not f.starts_inside,
     ),
-    Rule(
+    CauseRule(
         "slow and unequal",
         "transformer energising",
         0.8,
         lambda f: f.is_steep and f.returns and f.dip > 0 and not f.has_plain_current,
     ),
-    Rule(
+    CauseRule(
         "comes back",
         "motor start",
         0.85,
         lambda f: f.is_steep and f.comes_back and not f.is_unequal and not f.starts_inside,
     ),
-    Rule(
+    CauseRule(
         "unequal to the end",
         "fault",
         0.85,
         lambda f: f.ends_inside and f.is_steep and f.is_unequal and f.dip >= 0.1 and not f.comes_back,
     ),
-    Rule("step", "load switching", 0.95, lambda f: f.stays and f.is_steep and not f.ends_inside),
-    Rule("record ends", "unknown", 0.5, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
-    Rule("other", "unknown", 0.5, lambda _: True),
+    CauseRule("step", "load switching", 0.95, lambda f: f.stays and f.is_steep and not f.ends_inside),
+    CauseRule("record ends", "unknown", 0.5, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
+    CauseRule("other", "unknown", 0.5, lambda _: True),
 )
 """The first that applies gives the cause; the probabilities are our choice, tested in `research/causes.py`."""
 
 
-def apply_rules(facts: Facts) -> Rule:
+def apply_cause_rules(facts: CauseFacts) -> CauseRule:
     """Return the first rule that applies."""
     return next(rule for rule in RULES if rule.applies(facts))
 
 
-def list_evidence(facts: Facts) -> tuple[str, ...]:
+def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
-    sentences = (*_describe_levels(facts), *_describe_events(facts), *_describe_currents(facts))
+    sentences = (*_evidence_of_levels(facts), *_evidence_of_events(facts), *_evidence_of_currents(facts))
     return sentences or ("no change of the voltage beyond the event itself",)
 
 
-def _describe_levels(facts: Facts) -> Iterator[str]:
+def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     """How the voltage changes and returns."""
     trace = facts.moving
     if trace is None or trace.size <= 0.01:
         return
-    yield _describe_change(trace, facts)
+    yield _evidence_of_change(trace, facts)
     if facts.returns and not np.isnan(trace.recovery):
         how = "at once" if facts.returns_at_once else "slowly"
         yield f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
@@ -396,7 +400,7 @@ def _describe_levels(facts: Facts) -> Iterator[str]:
         yield f"{word} dips ({each} %)"
 
 
-def _describe_events(facts: Facts) -> Iterator[str]:
+def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     """What speaks for a cause in the events."""
     sag = next((event for event in facts.events if event.type == "sag"), None)
     if sag is not None and any(event.type == "interruption" for event in facts.events):
@@ -412,7 +416,7 @@ def _describe_events(facts: Facts) -> Iterator[str]:
         yield "some phases rise while others fall: the neutral moves"
 
 
-def _describe_currents(facts: Facts) -> Iterator[str]:
+def _evidence_of_currents(facts: CauseFacts) -> Iterator[str]:
     """The current of the feeder that rises most."""
     for feeder in facts.currents[:1]:
         if feeder.ratio > 1.05:
@@ -423,7 +427,7 @@ def _describe_currents(facts: Facts) -> Iterator[str]:
             )
 
 
-def _describe_change(trace: Trace, facts: Facts) -> str:
+def _evidence_of_change(trace: Trace, facts: CauseFacts) -> str:
     falls = bool(trace.dips[trace.worst] >= trace.rises[trace.worst])
     if facts.starts_inside:
         word = "low" if falls else "high"

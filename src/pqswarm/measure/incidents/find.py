@@ -9,7 +9,13 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.causes import Facts, FeederCurrents, apply_rules, list_evidence, measure_currents
+from pqswarm.measure.incidents.causes import (
+    CauseFacts,
+    FeederCurrents,
+    apply_cause_rules,
+    list_evidence,
+    measure_currents,
+)
 from pqswarm.measure.incidents.stages import Incident, IncidentStage, Trace, find_stages, order_in_time
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -46,9 +52,9 @@ class IncidentFinder:
     def find(self) -> tuple[Incident, ...]:
         """Find the incidents, in order of time."""
         chains: list[list[Incident]] = []
-        for group in self._join_steady(_group_moving(self.events)):
+        for group in self._join_steady(_group_into_incidents(self.events)):
             one = self._make(group)
-            if chains and _is_reclosing(chains[-1][-1], one, self.events):
+            if chains and _is_reclosing_incident(chains[-1][-1], one, self.events):
                 chains[-1].append(one)
             else:
                 chains.append([one])
@@ -59,7 +65,7 @@ class IncidentFinder:
 
     def _join_steady(self, groups: list[list[int]]) -> list[list[int]]:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
-        spans = [_span_of([self.events[i] for i in group]) for group in groups]
+        spans = [_incident_span([self.events[i] for i in group]) for group in groups]
         for i, event in enumerate(self.events):
             if event.type in _MOVING:
                 continue
@@ -83,17 +89,17 @@ class IncidentFinder:
 
     def _make(self, group: Sequence[int]) -> Incident:
         """The incident of some events."""
-        order = sorted(group, key=lambda i: _weight(self.events[i]), reverse=True)
+        order = sorted(group, key=lambda i: _weight_in_incident(self.events[i]), reverse=True)
         events = [self.events[i] for i in order]
-        start, end = _span_of([event for event in events if event.type in _MOVING] or events)
+        start, end = _incident_span([event for event in events if event.type in _MOVING] or events)
         trace = self._trace(events[0], start, end) if events[0].type in _MOVING else None
-        facts = Facts(events, trace, self._currents(trace))
-        rule = apply_rules(facts)
+        facts = CauseFacts(events, trace, self._currents(trace))
+        rule = apply_cause_rules(facts)
         stages = () if trace is None or not trace.time.size else find_stages(trace, self.thresholds)
         phases = feeder = ""
         if rule.cause == "fault":
-            phases, feeder = _faulted(facts, stages, self.thresholds)
-        stages, course = _name_course(stages, rule.cause)
+            phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
+        stages, course = _name_fault_course(stages, rule.cause)
         return Incident(
             cause=rule.cause,
             probability=rule.probability,
@@ -135,7 +141,7 @@ class IncidentFinder:
         if not members or here.stop - here.start < 2:
             return None
         labels = tuple(self.supply.headers[i].phase or self.supply.headers[i].name for i in members)
-        return Trace(self.time[here], _hold(self.urms[members][:, here]), labels, start, end, cycle)
+        return Trace(self.time[here], _hold_unknown_urms(self.urms[members][:, here]), labels, start, end, cycle)
 
     def _currents(self, trace: Trace | None) -> tuple[FeederCurrents, ...]:
         """Currents before the incident and a cycle and a half after its start."""
@@ -146,7 +152,7 @@ class IncidentFinder:
         return measure_currents(self.recording, trace.start - 2.5 * cycle, during, self.supply.frequency)
 
 
-def _hold(rows: FloatArray) -> FloatArray:
+def _hold_unknown_urms(rows: FloatArray) -> FloatArray:
     """The rows, with the last known value where one is unknown; 1 before the first."""
     known = np.isfinite(rows)
     if known.all():
@@ -156,7 +162,7 @@ def _hold(rows: FloatArray) -> FloatArray:
     return np.asarray(np.where(places >= 0, held, 1.0))
 
 
-def _group_moving(events: Sequence[Event]) -> list[list[int]]:
+def _group_into_incidents(events: Sequence[Event]) -> list[list[int]]:
     """Positions of the events that move the voltage, those that follow each other soon together."""
     groups: list[list[int]] = []
     end = -np.inf
@@ -172,11 +178,11 @@ def _group_moving(events: Sequence[Event]) -> list[list[int]]:
     return groups
 
 
-def _span_of(events: Sequence[Event]) -> tuple[float, float]:
+def _incident_span(events: Sequence[Event]) -> tuple[float, float]:
     return min(event.start for event in events), max(event.end for event in events)
 
 
-def _weight(event: Event) -> tuple[int, float]:
+def _weight_in_incident(event: Event) -> tuple[int, float]:
     """The main event: a sag, swell or interruption first, the larger first."""
     if event.type in _LEVELS:
         return 3, abs(1 - event.magnitude)
@@ -185,7 +191,7 @@ def _weight(event: Event) -> tuple[int, float]:
     return (1 if event.type == "rapid voltage change" else 0), abs(event.magnitude)
 
 
-def _is_reclosing(first: Incident, second: Incident, events: Sequence[Event]) -> bool:
+def _is_reclosing_incident(first: Incident, second: Incident, events: Sequence[Event]) -> bool:
     """Whether two incidents are one fault, and its return after reclosing."""
     if not first.cause == second.cause == "fault" or second.start - first.end > _RECLOSING:
         return False
@@ -193,21 +199,23 @@ def _is_reclosing(first: Incident, second: Incident, events: Sequence[Event]) ->
     return bool(phases[0] & phases[1])
 
 
-def _faulted(facts: Facts, stages: Sequence[IncidentStage], thresholds: Thresholds) -> tuple[str, str]:
+def _faulted_phases_of_incident(
+    facts: CauseFacts, stages: Sequence[IncidentStage], thresholds: Thresholds
+) -> tuple[str, str]:
     """Faulted phases and feeder, by the currents if they rise, else by the voltages while some phase is live."""
     if facts.currents and facts.currents[0].ratio > 1.5:  # tuned
         return facts.currents[0].phases, facts.currents[0].feeder
-    low = _low_in_earth_fault(facts)
+    low = _phases_in_earth_fault(facts)
     if low:
         return "".join(sorted(low)) + "G", ""
-    low = _low_while_live(stages, thresholds)
+    low = _faulted_phases_of_stage(stages, thresholds)
     parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
     low = low & known or known  # no names of channels
     return ("" if all(len(phase) == 1 for phase in low) else " ").join(sorted(low)), ""
 
 
-def _low_in_earth_fault(facts: Facts) -> set[str]:
+def _phases_in_earth_fault(facts: CauseFacts) -> set[str]:
     """The phases that fall while others rise; none if the neutral does not move."""
     trace = facts.moving
     if trace is None or not facts.neutral_moves or any(len(name) != 1 for name in trace.labels):
@@ -215,7 +223,7 @@ def _low_in_earth_fault(facts: Facts) -> set[str]:
     return {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
 
 
-def _low_while_live(stages: Sequence[IncidentStage], thresholds: Thresholds) -> set[str]:
+def _faulted_phases_of_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> set[str]:
     """The phases that are low in a stage in which another has voltage."""
     live = [stage.levels for stage in stages if max(stage.levels.values(), default=0.0) > thresholds.interruption]
     return {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
@@ -274,7 +282,7 @@ class _FaultCourse:
         return "evolving" if self.evolved else ""
 
 
-def _name_course(stages: tuple[IncidentStage, ...], cause: str) -> tuple[tuple[IncidentStage, ...], str]:
+def _name_fault_course(stages: tuple[IncidentStage, ...], cause: str) -> tuple[tuple[IncidentStage, ...], str]:
     """Stages in the words of the cause, and how a fault goes on."""
     if stages and cause in _OTHER_STAGES:
         return (replace(stages[0], name=_OTHER_STAGES[cause]), *stages[1:]), ""

@@ -215,7 +215,7 @@ class Trace:
         """Share of the deviation that comes in steps, or in one step, within a cycle and a half."""
         row = np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]])
         steepest = float((row[_STEP:] - row[:-_STEP]).max()) / self.size if self.size > 0 else 0.0
-        return max(steepest, _fraction_in_steps(-row, self.size))
+        return max(steepest, _trace_fraction_in_steps(-row, self.size))
 
     @cached_property
     def left(self) -> float:
@@ -242,10 +242,12 @@ class Trace:
     def in_steps(self) -> float:
         """Share of the recovery that comes in steps, each within a cycle and a half; 0 if there is none."""
         row = self.move[self.peak :]
-        return _fraction_in_steps(row, float(row[0] - row[-1])) if float(row[0] - row[-1]) > 0.2 * self.size else 0.0
+        return (
+            _trace_fraction_in_steps(row, float(row[0] - row[-1])) if float(row[0] - row[-1]) > 0.2 * self.size else 0.0
+        )
 
 
-def _fraction_in_steps(row: FloatArray, whole: float) -> float:
+def _trace_fraction_in_steps(row: FloatArray, whole: float) -> float:
     """Share of a decrease `whole` that comes in steps of a fifth of it at least, with a level before and after each."""
     total = 0.0
     free = 0
@@ -275,7 +277,7 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ..
     rows = trace.urms[:, here]
     if time.size < _FEWEST or not trace.labels:
         return ()
-    runs = _merge_alike(_add_brief(_steady_runs(rows), rows, trace.before), rows)
+    runs = _merge_alike_stages(_add_brief_stages(_steady_stage_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
     bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
     stages: list[IncidentStage] = []
@@ -287,14 +289,14 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ..
     return tuple(_trim_stages(stages))
 
 
-def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
+def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:
     """First value and the one after the last of each stretch in which no phase moves."""
     moves = np.abs(np.diff(rows, axis=1)).max(axis=0, initial=0.0) > _STEADY
     bounds = [0, *(np.flatnonzero(moves) + 1).tolist(), rows.shape[1]]
     return [(a, b) for a, b in pairwise(bounds) if b - a >= _FEWEST]
 
 
-def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
+def _add_brief_stages(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
     """Runs with their levels, and between them what leaves the levels on both sides too briefly to be steady."""
     kept: list[_Run] = []
     last = 0
@@ -312,7 +314,7 @@ def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatA
     return kept
 
 
-def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
+def _merge_alike_stages(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
     """Runs whose levels differ; those alike are one."""
     kept: list[_Run] = []
     for first, stop, levels in runs:

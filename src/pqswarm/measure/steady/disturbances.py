@@ -68,7 +68,7 @@ class SteadyFinder:
         """Find the steady disturbances outside the events."""
         series = self.scan.steady
         references = [reference.volts for reference in self.supply.references]
-        windows = Windows(series, [(event.start, event.end) for event in events])
+        windows = ExcludedSteadyWindows(series, [(event.start, event.end) for event in events])
         parts = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
         if np.sum(~windows.skipped) < MIN_WINDOWS:
             parts = [part for part in parts if part.type == "flicker"] + self._find_in_captures()
@@ -134,7 +134,7 @@ class SteadyFinder:
         """Series of one window, of each channel and of each system, if quiet windows are too few; else none."""
         transients = [(one.start, one.end) for own in self.scan.transients for one in own]
         busy = self._in_spans | self.scan.steady.quiet_windows(transients)
-        if np.sum(~Windows(self.scan.steady, busy).skipped) >= MIN_WINDOWS or not self.scan.time.size:
+        if np.sum(~ExcludedSteadyWindows(self.scan.steady, busy).skipped) >= MIN_WINDOWS or not self.scan.time.size:
             return []
         lasts = np.mean(self.urms > self.thresholds.interruption, axis=1) > _MIN_LIVE
         live = [i for i, reference in enumerate(self.supply.references) if reference.volts > 0 and lasts[i]]
@@ -171,7 +171,7 @@ class SteadyFinder:
             self.supply.nominal_frequency,
             meter,
             np.array([start, start + length]) / rate,
-            [_take_median_notches(values, samples, cycles, self.thresholds.notch)],
+            [_steady_median_notches(values, samples, cycles, self.thresholds.notch)],
             np.full((len(members), 1), np.nan),
             np.empty((len(members), 0)),
         )
@@ -194,7 +194,7 @@ class SteadyFinder:
         return calm
 
 
-def _take_median_notches(values: WindowValues, samples: FloatArray, cycles: int, minimum: float) -> WindowValues:
+def _steady_median_notches(values: WindowValues, samples: FloatArray, cycles: int, minimum: float) -> WindowValues:
     """The values of one window, with the notches of its median cycle, which has nothing of a transient."""
     n = samples.shape[1] // cycles
     places = (np.arange(cycles)[:, None] + np.arange(n) / n) * (samples.shape[1] / cycles)
@@ -230,7 +230,7 @@ _NOISE = 2.5  # tuned
 """Minimum modulation over the one that white noise makes."""
 
 
-class Windows:
+class ExcludedSteadyWindows:
     """Windows of a series that do not count; `quiet` as in :func:`find_steady`."""
 
     def __init__(self, series: SteadySeries, quiet: BoolArray | Sequence[tuple[float, float]]) -> None:
@@ -287,12 +287,12 @@ def find_steady(
     levels = Thresholds.of(thresholds)
     if not series.n_windows:
         return []
-    volts = _reference_volts(series, references)
-    return _SteadySearch(series, levels, Windows(series, quiet), volts, min_windows).find()
+    volts = _steady_reference_volts(series, references)
+    return _SteadySearch(series, levels, ExcludedSteadyWindows(series, quiet), volts, min_windows).find()
 
 
 @dataclass(frozen=True, eq=False)
-class _Quantity:
+class _SteadyQuantity:
     """A steady quantity: type of its disturbance, values, threshold, minimum number of windows, and skipped ones."""
 
     type: str
@@ -308,7 +308,7 @@ class _SteadySearch:
 
     series: SteadySeries
     thresholds: Thresholds
-    windows: Windows
+    windows: ExcludedSteadyWindows
     volts: FloatArray
     min_windows: int
 
@@ -324,7 +324,7 @@ class _SteadySearch:
                 skipped = quantity.skipped | ~live[list(members)].all(axis=0)
                 if quantity.type == "harmonics":
                     skipped = skipped | self._without_seen_notch(row, found)
-                for first, stop in _find_stretches(inside & ~skipped, skipped, quantity.minimum):
+                for first, stop in _find_steady_stretches(inside & ~skipped, skipped, quantity.minimum):
                     used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
                     parts += [self._measure(quantity, row, channel, first, stop, used) for channel in members]
             if quantity.type == "flicker":
@@ -332,7 +332,7 @@ class _SteadySearch:
             found += parts
         return found
 
-    def _list_quantities(self) -> list[_Quantity]:
+    def _list_quantities(self) -> list[_SteadyQuantity]:
         series = self.series
         levels = self.thresholds
         minimum = self.min_windows
@@ -357,11 +357,11 @@ class _SteadySearch:
             thd = np.maximum(thd, np.sqrt(_CERTAIN * _SPREAD * np.sqrt(lines) * 2 / length) * noise)
             dc = np.maximum(dc, _CERTAIN * noise * series.fundamental / (np.sqrt(2 * length) * self.volts[:, None]))
         return [
-            _Quantity("DC offset", offset, dc, minimum, skipped),
-            _Quantity("notching", series.notch_depth, levels.notch, minimum, skipped),
-            _Quantity("harmonics", distortion, thd, minimum, skipped),
-            _Quantity("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, self.windows.skipped_for_flicker),
-            _Quantity("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
+            _SteadyQuantity("DC offset", offset, dc, minimum, skipped),
+            _SteadyQuantity("notching", series.notch_depth, levels.notch, minimum, skipped),
+            _SteadyQuantity("harmonics", distortion, thd, minimum, skipped),
+            _SteadyQuantity("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, self.windows.skipped_for_flicker),
+            _SteadyQuantity("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
         ]
 
     def _without_seen_notch(self, channel: int, parts: Sequence[ChannelEvent]) -> BoolArray:
@@ -391,18 +391,18 @@ class _SteadySearch:
             changes = np.nan_to_num(series.modulation[channel, places]) > self.thresholds.flicker
             is_repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _MIN_CHANGES
             if is_repeated and not is_known and not self.windows.skipped[places].any():
-                depth = _greatest(series.modulation[channel, places])
+                depth = _greatest_steady_value(series.modulation[channel, places])
                 details = {
                     "pst": float(series.severity[channel, interval]),
                     "depth": depth,
                     "frequency": float("nan"),
-                    "pinst": _greatest(series.sensation[channel, places]),
+                    "pinst": _greatest_steady_value(series.sensation[channel, places]),
                 }
                 severe.append(series.part(int(channel), first, stop, "flicker", 100 * depth, details))
         return severe
 
     def _measure(
-        self, quantity: _Quantity, row: int, channel: int, first: int, stop: int, used: IntArray
+        self, quantity: _SteadyQuantity, row: int, channel: int, first: int, stop: int, used: IntArray
     ) -> ChannelEvent:
         """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
         series = self.series
@@ -420,13 +420,17 @@ class _SteadySearch:
             piece = series.urms[channel, first * per_window : stop * per_window]
             rate, depth = strongest_modulation(piece, 2 * frequency, frequency)
             magnitude = 100 * depth
-            details = {"frequency": rate, "depth": depth, "pinst": _greatest(series.sensation[channel, used])}
+            details = {
+                "frequency": rate,
+                "depth": depth,
+                "pinst": _greatest_steady_value(series.sensation[channel, used]),
+            }
         elif quantity.type == "unbalance":
             details = {"zero_sequence": float(np.median(series.zero_sequence[row, used]))}
         return series.part(channel, first, stop, quantity.type, magnitude, details)
 
 
-def _reference_volts(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
+def _steady_reference_volts(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
     """What 1 pu is on each channel [V]; never 0."""
     if given is not None:
         if len(given) != len(series.channels):
@@ -437,7 +441,7 @@ def _reference_volts(series: SteadySeries, given: Sequence[float] | None) -> Flo
     return np.where(volts > 0, volts, np.inf)
 
 
-def _find_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
+def _find_steady_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
     """Stretches of windows above a threshold; gaps are bridged, short ones dropped."""
     places = np.flatnonzero(above)
     if not places.size:
@@ -452,6 +456,6 @@ def _find_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[
     return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= minimum]
 
 
-def _greatest(values: FloatArray) -> float:
+def _greatest_steady_value(values: FloatArray) -> float:
     known = values[np.isfinite(values)]
     return float(known.max()) if known.size else float("nan")

@@ -65,15 +65,15 @@ def find_flicker(urms: FloatArray, frequency: float, *, minimum: float = 0.005) 
     unexplained = max(1.0 - fraction, 0.0)
     if fraction <= _EXPLAINED or depth < minimum or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
         return None
-    return (rate, depth) if unexplained * total < _BETTER * _left_by_a_change(urms / urms.mean()) else None
+    return (rate, depth) if unexplained * total < _BETTER * _flicker_left_by_change(urms / urms.mean()) else None
 
 
-def _left_by_a_change(values: FloatArray) -> float:
+def _flicker_left_by_change(values: FloatArray) -> float:
     """Sum of squares about a level and one stretch at another, at best; values at its edges belong to neither."""
     n = values.size
     if n > 200:
         values = values[: n // (n // 100) * (n // 100)].reshape(-1, n // 100).mean(axis=1)
-        return _left_by_a_change(values) * (n // 100)
+        return _flicker_left_by_change(values) * (n // 100)
     total = np.concatenate([[0.0], np.cumsum(values - values.mean())])
     first, stop = np.triu_indices(n + 1, 1)
     inside = total[stop] - total[first]
@@ -120,10 +120,10 @@ def measure_modulation(urms: FloatArray, cycles: int) -> FloatArray:
     """
     n_windows = urms.shape[1] // (2 * cycles)
     # One channel at a time: of an hour, this is where most memory is needed.
-    return np.array([_modulation(row, 2 * cycles) for row in urms]).reshape(urms.shape[0], n_windows)
+    return np.array([_flicker_modulation(row, 2 * cycles) for row in urms]).reshape(urms.shape[0], n_windows)
 
 
-def _modulation(urms: FloatArray, per_window: int) -> FloatArray:
+def _flicker_modulation(urms: FloatArray, per_window: int) -> FloatArray:
     """Do so for one channel."""
     if not urms.size:
         return np.empty(0)
@@ -172,7 +172,7 @@ _SETTLING = 150
 
 
 @dataclass(frozen=True)
-class _Lamp:
+class _FlickerLamp:
     """Weighting of lamp, eye and brain (block 3), and the modulation at 8.8 Hz that is just perceptible [%]."""
 
     k: float
@@ -182,8 +182,8 @@ class _Lamp:
 
 
 _LAMPS = {
-    230: _Lamp(1.74802, 4.05981, (9.15494, 2.27979, 1.22535, 21.9), 0.250),
-    120: _Lamp(1.6357, 4.167375, (9.077169, 2.939902, 1.394468, 17.31512), 0.321),
+    230: _FlickerLamp(1.74802, 4.05981, (9.15494, 2.27979, 1.22535, 21.9), 0.250),
+    120: _FlickerLamp(1.6357, 4.167375, (9.077169, 2.939902, 1.394468, 17.31512), 0.321),
 }
 
 
@@ -249,7 +249,7 @@ class Flickermeter:
         rate = sampling_rate / self._step
         self._every = max(int(rate / _OUTPUT_RATE), 1)
         self.output_rate = rate / self._every
-        self._filters = _Filters(rate, nominal_frequency, _LAMPS[chosen], n_channels)
+        self._filters = _FlickerFilters(rate, nominal_frequency, _LAMPS[chosen], n_channels)
         self._cycle = max(round(sampling_rate / nominal_frequency), 1)
         # The whole cycles, of up to a second, that are nearest to a whole number of samples.
         cycles = np.arange(1, max(round(nominal_frequency), 1) + 1) * (sampling_rate / (frequency or nominal_frequency))
@@ -317,13 +317,13 @@ class Flickermeter:
         return self._filters.run((rising[:, :-1] + total[:, 1:] - rising[:, 1:]) / self._step)
 
 
-class _Filters:
+class _FlickerFilters:
     """Blocks 1, 3 and 4 on the decimated square, with their state."""
 
-    def __init__(self, rate: float, nominal_frequency: float, lamp: _Lamp, n_channels: int) -> None:
+    def __init__(self, rate: float, nominal_frequency: float, lamp: _FlickerLamp, n_channels: int) -> None:
         from scipy import signal
 
-        self.weight, self.level, self.smooth, self.gain = _design_filters(rate, nominal_frequency, lamp)
+        self.weight, self.level, self.smooth, self.gain = _design_flicker_filters(rate, nominal_frequency, lamp)
         self._run = signal.sosfilt
         self._states = [np.zeros((sos.shape[0], n_channels, 2)) for sos in (self.level, self.weight, self.smooth)]
 
@@ -344,7 +344,9 @@ class _Filters:
 
 
 @lru_cache(maxsize=32)
-def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple[Any, FloatArray, FloatArray, float]:
+def _design_flicker_filters(
+    rate: float, nominal_frequency: float, lamp: _FlickerLamp
+) -> tuple[Any, FloatArray, FloatArray, float]:
     """Sections of weighting, level and smoothing, and the gain; their design costs more than a short recording."""
     from scipy import signal
 
@@ -355,8 +357,8 @@ def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple
     sections = [signal.butter(1, 0.05, "high", fs=rate, output="sos"), signal.butter(6, highest, fs=rate, output="sos")]
     sections += [signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)]
     weight: Any = np.concatenate(sections)
-    level = _low_pass(_LEVEL_SECONDS, rate)
-    smooth = _low_pass(_SMOOTHING_SECONDS, rate)
+    level = _flicker_low_pass(_LEVEL_SECONDS, rate)
+    smooth = _flicker_low_pass(_SMOOTHING_SECONDS, rate)
     # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
     tone = np.array([8.8, 17.6])
     through = np.abs(signal.sosfreqz(weight, tone, fs=rate)[1][0]) * lamp.perceptible / 100
@@ -364,7 +366,7 @@ def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple
     return weight, level, smooth, float(gain)
 
 
-def _low_pass(seconds: float, rate: float) -> FloatArray:
+def _flicker_low_pass(seconds: float, rate: float) -> FloatArray:
     """Low-pass of first order as a section, with a time constant."""
     from scipy import signal
 

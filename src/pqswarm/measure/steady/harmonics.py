@@ -95,7 +95,7 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
 
 def steadiest_cycles(values: FloatArray, maximum: int) -> tuple[int, int]:
     """First value and number of cycles, to `maximum`, where all channels, NaN apart, are steadiest; or (-1, 0)."""
-    limit = max(map(_steady_limit, values))
+    limit = max(map(_steady_limit_of_harmonics, values))
     for cycles in (*range(maximum, 1, -1), 1):
         n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.shape[1])
         if n_values > values.shape[1]:
@@ -109,7 +109,7 @@ def steadiest_cycles(values: FloatArray, maximum: int) -> tuple[int, int]:
     return -1, 0
 
 
-def _steady_limit(values: FloatArray) -> float:
+def _steady_limit_of_harmonics(values: FloatArray) -> float:
     """By how much the RMS may vary in a steady stretch, over its maximum."""
     known = values[np.isfinite(values)]
     noise = 1.4826 * float(np.median(np.abs(np.diff(known)) / known[1:])) if known.size > 3 else 0.0

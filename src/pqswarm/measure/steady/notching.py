@@ -61,7 +61,7 @@ def measure_notches(
         if notches:
             depth[c, w] = max(height for _, _, height in notches)
             count[c, w] = len(notches)
-            smooth[c, w] = _repaired_thd(wave[c, w], notches)
+            smooth[c, w] = _thd_without_notches(wave[c, w], notches)
     return depth, count, smooth
 
 
@@ -79,7 +79,7 @@ def _find_notches_by_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, 
     steep = max(minimum, _NOISE * noise, _RINGING * max(float(up.max()), float(down.max())))
     edges = sorted((i, way) for way, height in ((1, up), (-1, down)) for i in _notch_peaks(height, steep))
     places = [i for i, _ in edges]
-    if not edges or np.mean(_fast_jumps(wave)[places] / np.maximum(up, down)[places]) < _FAST:
+    if not edges or np.mean(_jumps_of_notches(wave)[places] / np.maximum(up, down)[places]) < _FAST:
         return []
     notches = []
     used = -1
@@ -98,7 +98,7 @@ def _find_notches_by_deviations(wave: FloatArray, minimum: float) -> list[tuple[
     which notches do not attract.
     """
     n = wave.size
-    rest = _without_smooth_wave(wave, minimum)
+    rest = _notches_without_wave(wave, minimum)
     loud = np.abs(rest) > max(minimum, _NOISE * 1.4826 * float(np.median(np.abs(rest))))
     if not loud.any() or loud.mean() > _MAX_FRACTION:
         return []
@@ -109,7 +109,7 @@ def _find_notches_by_deviations(wave: FloatArray, minimum: float) -> list[tuple[
     return [(int(run[0]), int(run[0]) + run.size - 1, float(np.abs(rest[run]).max())) for run in narrow]
 
 
-def _without_smooth_wave(wave: FloatArray, minimum: float) -> FloatArray:
+def _notches_without_wave(wave: FloatArray, minimum: float) -> FloatArray:
     """Residual of a cycle after the first orders, fitted by least absolute deviations (reweighted)."""
     angle = 2 * np.pi / wave.size * np.arange(wave.size)
     orders = np.arange(1, min(_ORDERS, int(0.2 * wave.size)) + 1)
@@ -125,7 +125,7 @@ def _without_smooth_wave(wave: FloatArray, minimum: float) -> FloatArray:
     return rest
 
 
-def _fast_jumps(wave: FloatArray) -> FloatArray:
+def _jumps_of_notches(wave: FloatArray) -> FloatArray:
     """Largest jump about each sample above order 25, relative to that of a true step; none if a few lines make it."""
     lines = np.fft.rfft(wave)
     lines[: _SLOW + 1] = 0.0
@@ -154,7 +154,7 @@ def _notch_peaks(height: FloatArray, minimum: float) -> list[int]:
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
 
 
-def _repaired_thd(wave: FloatArray, notches: list[tuple[int, int, float]]) -> float:
+def _thd_without_notches(wave: FloatArray, notches: list[tuple[int, int, float]]) -> float:
     """THD of the shape with a straight line in place of each notch."""
     n = wave.size
     keep = np.ones(n, dtype=bool)

@@ -119,7 +119,7 @@ def select_channels(
     check_waveform(recording)
     source = recording.source or "the recording"
     rate = recording.sampling_rate
-    bank = _fill_channels(recording, names)
+    bank = _fill_supply_channels(recording, names)
     if not bank:
         raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
     if names is None:
@@ -131,22 +131,22 @@ def select_channels(
     states_by_channel = (
         _states_by_samples(candidates, rate, frequency or recording.nominal_frequency, nominal) | states_by_channel
     )
-    kept = [one for one in bank if states_by_channel[one][0] in _USED] or _dead_supply(
+    kept = [one for one in bank if states_by_channel[one][0] in _USED] or _dead_supply_channels(
         bank, candidates, states_by_channel
     )
-    systems = _name_supply(candidates, kept, states_by_channel)
+    systems = _name_supply_channels(candidates, kept, states_by_channel)
     states = [
         ChannelState(one.number, one.channel.name, one.phase, systems.get(one, ""), *states_by_channel[one])
         for one in bank
     ]
-    states += _list_values(recording) if names is None else []
+    states += _states_of_rms_channels(recording) if names is None else []
     states.sort(key=lambda state: state.number)
     if not kept:
         raise PqswarmError(f"{source} has no voltage that can be analysed. {' '.join(describe_states(states))}")
     return tuple(replace(one, system=systems[one]) for one in kept), tuple(states), frequency
 
 
-def _name_supply(
+def _name_supply_channels(
     candidates: Sequence[SupplyChannel], kept: Sequence[SupplyChannel], states_by_channel: _StatesByChannel
 ) -> dict[SupplyChannel, str]:
     """Systems of the channels that are kept, and of the dead phases beside them."""
@@ -155,7 +155,7 @@ def _name_supply(
     return dict(zip(members, name_systems([one.channel for one in members]), strict=True))
 
 
-def _list_values(recording: Recording) -> list[ChannelState]:
+def _states_of_rms_channels(recording: Recording) -> list[ChannelState]:
     """States of the channels of RMS values."""
     return [
         ChannelState(number, channel.name, channel.phase, "", DERIVED, "values, no samples")
@@ -164,18 +164,18 @@ def _list_values(recording: Recording) -> list[ChannelState]:
     ]
 
 
-def _fill_channels(recording: Recording, names: Sequence[str] | None) -> list[SupplyChannel]:
+def _fill_supply_channels(recording: Recording, names: Sequence[str] | None) -> list[SupplyChannel]:
     """The voltages, or the named channels, without gaps."""
     cycle = recording.sampling_rate / recording.nominal_frequency
     places = {channel: number for number, channel in enumerate(recording.channels)}
     bank = []
     for channel in recording.voltages if names is None else named_channels(recording, names):
         filled, _ = fill_gaps(channel.samples, cycle)
-        bank.append(SupplyChannel(places[channel], channel, filled, _largest_rms(filled, cycle)))
+        bank.append(SupplyChannel(places[channel], channel, filled, _largest_rms_of_channel(filled, cycle)))
     return bank
 
 
-def _dead_supply(
+def _dead_supply_channels(
     bank: Sequence[SupplyChannel], candidates: Sequence[SupplyChannel], states_by_channel: _StatesByChannel
 ) -> list[SupplyChannel]:
     """The phases of a supply without voltage, which are analysed if there is nothing else."""
@@ -272,7 +272,7 @@ def _states_by_samples(
 ) -> _StatesByChannel:
     """States that the samples show; a nominal voltage [V] may be given."""
     phased = any(one.phase for one in bank)
-    waves = [one for one in bank if _fits_nominal(one, nominal, phased) or one.is_wave(rate, frequency)]
+    waves = [one for one in bank if _channel_fits_nominal(one, nominal, phased) or one.is_wave(rate, frequency)]
     strongest = max((one.size for one in waves), default=0.0)
     systems: dict[str, list[SupplyChannel]] = {}
     for one, system in zip(bank, name_systems([one.channel for one in bank]), strict=True):
@@ -283,26 +283,28 @@ def _states_by_samples(
         beside = max((one.size for one in members if one in waves), default=0.0)
         for one in members:
             states_by_channel[one] = (
-                (CONNECTED, "") if is_short else _state_by_size(one, one in waves, beside, strongest)
+                (CONNECTED, "") if is_short else _channel_state_by_size(one, one in waves, beside, strongest)
             )
-    return states_by_channel | _find_sums(list(systems.values()), states_by_channel)
+    return states_by_channel | _find_sum_channels(list(systems.values()), states_by_channel)
 
 
-def _find_sums(systems: Sequence[Sequence[SupplyChannel]], states_by_channel: _StatesByChannel) -> _StatesByChannel:
+def _find_sum_channels(
+    systems: Sequence[Sequence[SupplyChannel]], states_by_channel: _StatesByChannel
+) -> _StatesByChannel:
     """The connected channels that follow the sum of the three phases of a system."""
     live = [[one for one in members if states_by_channel[one][0] == CONNECTED] for members in systems]
     triples = [members for members in live if sorted(one.phase for one in members) == ["A", "B", "C"]]
     others = [one for members in live if members not in triples for one in members]
-    return {one: (DERIVED, _SUM_OF_PHASES) for one in others if any(_is_sum(one, triple) for triple in triples)}
+    return {one: (DERIVED, _SUM_OF_PHASES) for one in others if any(_is_sum_channel(one, triple) for triple in triples)}
 
 
-def _fits_nominal(one: SupplyChannel, nominal: float | Mapping[str, float] | None, phased: bool) -> bool:
+def _channel_fits_nominal(one: SupplyChannel, nominal: float | Mapping[str, float] | None, phased: bool) -> bool:
     """Whether a channel has about a given nominal voltage; beside phases, others do not count."""
     volts = nominal.get(one.channel.name) if isinstance(nominal, Mapping) else nominal
     return volts is not None and bool(one.phase or not phased) and 0.1 * volts < one.size < 3 * volts
 
 
-def _state_by_size(one: SupplyChannel, wave: bool, beside: float, strongest: float) -> tuple[str, str]:
+def _channel_state_by_size(one: SupplyChannel, wave: bool, beside: float, strongest: float) -> tuple[str, str]:
     """State of a channel; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if one.phase and beside > 0 and one.size <= (_DEAD if wave else _DEAD_NOISE) * beside:
@@ -316,7 +318,7 @@ def _state_by_size(one: SupplyChannel, wave: bool, beside: float, strongest: flo
     return (CONNECTED, "") if wave else (AUXILIARY, "no waveform of the supply frequency")
 
 
-def _is_sum(one: SupplyChannel, triple: Sequence[SupplyChannel]) -> bool:
+def _is_sum_channel(one: SupplyChannel, triple: Sequence[SupplyChannel]) -> bool:
     """Whether a channel follows the sum of three phases, and none of them alone."""
     phases = [phase.filled for phase in triple]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -324,7 +326,7 @@ def _is_sum(one: SupplyChannel, triple: Sequence[SupplyChannel]) -> bool:
     return bool(follows[-1] > _SUM and follows[:-1].max() < _NOT_ONE)
 
 
-def _largest_rms(x: FloatArray, cycle: float) -> float:
+def _largest_rms_of_channel(x: FloatArray, cycle: float) -> float:
     """Largest RMS of any cycle about its mean, in blocks."""
     step = max(round(cycle), 1)
     blocks = x[: x.size // step * step].reshape(-1, step) if x.size >= step else x.reshape(1, -1)
@@ -337,15 +339,15 @@ def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
         others = iter(name_systems([channel for channel in channels if not channel.system]))
         return [channel.system or next(others) for channel in channels]
     names: list[str] = []
-    for members in _group_phases(channels):
-        name = _common_name([member.name for member in members])
+    for members in _group_channels_by_phase(channels):
+        name = _common_channel_name([member.name for member in members])
         while name in names:
             name += "'"
         names += [name] * len(members)
     return names
 
 
-def _group_phases(channels: Sequence[ChannelHeader]) -> list[list[ChannelHeader]]:
+def _group_channels_by_phase(channels: Sequence[ChannelHeader]) -> list[list[ChannelHeader]]:
     """Channels that follow each other, until a phase is repeated or of another kind."""
     groups: list[list[ChannelHeader]] = []
     for channel in channels:
@@ -357,7 +359,7 @@ def _group_phases(channels: Sequence[ChannelHeader]) -> list[list[ChannelHeader]
     return groups
 
 
-def _common_name(names: list[str]) -> str:
+def _common_channel_name(names: list[str]) -> str:
     """What names have in common at their start or end, or all of them."""
     start = commonprefix(names).rstrip(" _-.:/UVuv")  # noqa: RUF071 (of letters)
     end = commonprefix([name[::-1] for name in names])[::-1].lstrip(" _-.:/")  # noqa: RUF071

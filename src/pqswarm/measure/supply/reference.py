@@ -155,7 +155,7 @@ class LevelFacts:
     @cached_property
     def ends(self) -> tuple[float, float, float]:
         """First value, last value, and the level at both ends if the record ends as it starts, else 0 [V]."""
-        return _level_at_ends(self.known, self.levels)
+        return _reference_level_at_ends(self.known, self.levels)
 
     @property
     def is_short(self) -> bool:
@@ -171,7 +171,7 @@ class LevelFacts:
     def is_brief(self) -> bool:
         """Whether the first level may be the end of an event: it is short, and another level outlasts it."""
         length = next((level.length for level in self.levels), 0)
-        later = sum(level.length for level in self.levels if _is_near(level.value, self.usual))
+        later = sum(level.length for level in self.levels if _is_near_level(level.value, self.usual))
         return length <= _BRIEF and later >= length and not self.returns
 
     @property
@@ -183,7 +183,7 @@ class LevelFacts:
     def starts_in_swell(self) -> bool:
         """A brief high first level is a swell only if the later level is a standard voltage and the first is not."""
         is_higher = self.is_short and self.first > 1.09 * self.usual and self.is_brief
-        return is_higher and _is_nominal(self.usual, self.first, self.phase)
+        return is_higher and _is_nominal_level(self.usual, self.first, self.phase)
 
     @property
     def is_dead(self) -> bool:
@@ -240,7 +240,7 @@ class LevelFacts:
     def never_reaches(self) -> bool:
         """Whether the channel starts far from the other phases, and not in a sag."""
         is_away = (self.is_far or self.is_dead) and not self.starts_in_sag
-        return is_away and self.together > 0 and not _is_near(self.first, self.together)
+        return is_away and self.together > 0 and not _is_near_level(self.first, self.together)
 
 
 _RULES: tuple[tuple[Callable[[LevelFacts], bool], Callable[[LevelFacts], SupplyReference]], ...] = (
@@ -280,7 +280,7 @@ def choose_references(choice: str | float, channels: Sequence[LevelFacts]) -> li
     if not isinstance(choice, str):
         return [SupplyReference(float(choice), "given")] * len(channels)
     if choice == "nominal":
-        return [_nominal(one.usual, one.phase, one.nominal) for one in channels]
+        return [_nominal_reference(one.usual, one.phase, one.nominal) for one in channels]
     if choice == "pre-event":
         return [SupplyReference(one.first, "pre-event") for one in channels]
     # A phase that is dead first tells by its usual level.
@@ -288,11 +288,11 @@ def choose_references(choice: str | float, channels: Sequence[LevelFacts]) -> li
     starts = [one.first if is_single or one.first > _DEAD * one.sustained else one.usual for one in channels]
     alive = [level for level in starts if level > 0]
     together = float(np.median(alive)) if alive else 0.0
-    is_possible = _is_possible_nominal(channels)
+    is_possible = _is_possible_reference(channels)
     return [
         SupplyReference(one.nominal, "nominal")
         if one.nominal is not None and is_possible
-        else _choose_level(replace(one, together=together))
+        else _choose_reference_level(replace(one, together=together))
         for one in channels
     ]
 
@@ -307,7 +307,7 @@ def is_line_to_line(nominal: float, urms: Sequence[FloatArray]) -> bool:
     return is_lower and min(one.sustained for one in channels) < 0.9 * nominal
 
 
-def _is_possible_nominal(channels: Sequence[LevelFacts]) -> bool:
+def _is_possible_reference(channels: Sequence[LevelFacts]) -> bool:
     """Whether a nominal voltage can be that of a system, by its steady levels and those at the ends of the record."""
     seen = [
         (value, one.nominal)
@@ -319,7 +319,7 @@ def _is_possible_nominal(channels: Sequence[LevelFacts]) -> bool:
     return not seen or any(_LOWEST * given < value < _HIGHEST * given for value, given in seen)
 
 
-def _nominal(volts: float, phase: str, nominal: float | None) -> SupplyReference:
+def _nominal_reference(volts: float, phase: str, nominal: float | None) -> SupplyReference:
     if nominal is not None:
         return SupplyReference(nominal, "nominal")
     guess = guess_nominal(volts, phase)
@@ -332,7 +332,7 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> SupplyReference
     return SupplyReference(guess, "nominal", caveat)
 
 
-def _choose_level(channel: LevelFacts) -> SupplyReference:
+def _choose_reference_level(channel: LevelFacts) -> SupplyReference:
     """The level that is 1 pu, by the rules; a given nominal voltage cannot be right."""
     chosen = next(level(channel) for applies, level in _RULES if applies(channel))
     if channel.nominal is not None and chosen.volts > 0:
@@ -345,7 +345,7 @@ def _choose_level(channel: LevelFacts) -> SupplyReference:
     return chosen
 
 
-def _level_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
+def _reference_level_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
     """First and last value, and the level at both ends if the record ends as it began, else 0.
 
     The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
@@ -368,7 +368,7 @@ def _level_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, fl
     return start, end, max(low, high, key=lambda value: abs(value - extreme))
 
 
-def _is_nominal(level: float, other: float, phase: str) -> bool:
+def _is_nominal_level(level: float, other: float, phase: str) -> bool:
     """Whether a level is a standard voltage, and another is none."""
 
     def distance(volts: float) -> float:
@@ -378,5 +378,5 @@ def _is_nominal(level: float, other: float, phase: str) -> bool:
     return distance(level) < _ON_NOMINAL and distance(other) > _OFF_NOMINAL
 
 
-def _is_near(value: float, other: float) -> bool:
+def _is_near_level(value: float, other: float) -> bool:
     return abs(value - other) <= 0.1 * other

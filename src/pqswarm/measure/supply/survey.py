@@ -59,21 +59,21 @@ class Supply:
         )
 
 
-def survey(
+def survey_supply(
     source: RecordingSource,
     reference: str | float,
     nominal_voltage: float | Mapping[str, float] | None,
     channels: Sequence[str] | None,
 ) -> Supply:
     """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
-    look = _choose_stretch(source)
+    look = _choose_page_to_survey(source)
     rate = source.sampling_rate
     chosen, states, measured = select_channels(look, channels, nominal_voltage)
     frequency = source.nominal_frequency if measured is None else measured
     dead = {state.number for state in states if state.state == DISCONNECTED}
     urms = [half_cycle_rms(one.channel.samples, rate, frequency)[1] for one in chosen]
     headers = [one.channel for one in chosen]
-    nominals, caveats = _nominal_voltages(headers, urms, nominal_voltage)
+    nominals, caveats = _survey_nominal_voltages(headers, urms, nominal_voltage)
     facts: dict[str, dict[int, LevelFacts]] = {}
     for one, values, nominal in zip(chosen, urms, nominals, strict=True):
         is_live = one.number not in dead and fundamental_fraction(one.filled, rate, frequency) > _MIN_FRACTION
@@ -88,13 +88,13 @@ def survey(
         systems=tuple(one.system for one in chosen),
         references=tuple(references[one.number] for one in chosen),
         measured=measured,
-        nominal_frequency=_choose_nominal_frequency(source.nominal_frequency, measured),
+        nominal_frequency=_survey_nominal_frequency(source.nominal_frequency, measured),
         states=states,
         caveats=(*caveats, *describe_wiring(chosen, rate, frequency)),
     )
 
 
-def _choose_nominal_frequency(given: float, measured: float | None) -> float:
+def _survey_nominal_frequency(given: float, measured: float | None) -> float:
     """The given frequency, or a standard one that is plainly measured: else a machine runs away from the grid [Hz]."""
     if measured is None or abs(measured / given - 1) <= 0.08:
         return given
@@ -102,7 +102,7 @@ def _choose_nominal_frequency(given: float, measured: float | None) -> float:
     return standard if abs(measured / standard - 1) < 0.08 else given
 
 
-def _nominal_voltages(
+def _survey_nominal_voltages(
     channels: Sequence[ChannelHeader], urms: Sequence[FloatArray], given: float | Mapping[str, float] | None
 ) -> tuple[list[float | None], list[str]]:
     """Nominal voltage of each channel [V], and what was assumed.
@@ -131,7 +131,7 @@ def _nominal_voltages(
     return [given * factors.get(len(channel.phase), 1.0) for channel in channels], []
 
 
-def _choose_stretch(source: RecordingSource) -> Recording:
+def _choose_page_to_survey(source: RecordingSource) -> Recording:
     """All of a recording of less than two pages; else its first, middle or last page, where most channels are live."""
     if not source.n_samples:
         raise PqswarmError(f"{source.source or 'the recording'} has no samples.")
@@ -168,17 +168,17 @@ def describe_wiring(channels: Sequence[SupplyChannel], sampling_rate: float, fre
         if size[:, best].min() <= _SOUND * size.max():
             continue
         of_system = f" of {system}" if len(systems) > 1 else ""
-        if _rotation(phasors[:, best]) < 0:
+        if _rotation_of_supply(phasors[:, best]) < 0:
             sentences.append(f"The phases{of_system} rotate {names[0]}-{names[2]}-{names[1]}: two of them are swapped.")
         sentences += [
             f"Phase {name}{of_system} is reversed: with its sign changed, the phases are 120 degrees apart."
             for name, sign in zip(names, 1 - 2 * np.eye(3), strict=True)
-            if _rotation(phasors[:, best] * sign)
+            if _rotation_of_supply(phasors[:, best] * sign)
         ]
     return sentences
 
 
-def _rotation(phasors: AnyArray) -> int:
+def _rotation_of_supply(phasors: AnyArray) -> int:
     """1 if three phasors follow each other by 120 degrees, -1 if they do so in the other sense, else 0."""
     for sense in (1, -1):
         aligned = phasors * np.exp(2j * np.pi / 3 * sense * np.arange(3))

@@ -19,7 +19,7 @@ from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
 from pqswarm.recordings.stamps import find_rate_of_pieces
 from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_changes
-from pqswarm.recordings.text import date_from_text, decode, list_date_notes, number_from_text
+from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text
 
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
 _MAX_LINES = 1_100_000
@@ -75,22 +75,22 @@ def parse_configuration(text: str) -> Configuration:
     if max(map(len, lines)) > _LONGEST_LINE:
         raise RecordingError(f"is not a COMTRADE configuration: it has lines of more than {_LONGEST_LINE} characters.")
     first = [part.strip() for part in lines[0].split(",")]
-    n_analog, n_status = _channel_counts(lines[1], len(lines))
+    n_analog, n_status = _comtrade_channel_counts(lines[1], len(lines))
     notes: list[str] = []
-    revision = _revision(first, lines[2], notes)
-    analog = [_analog(lines[2 + i], 3 + i) for i in range(n_analog)]
+    revision = _comtrade_revision(first, lines[2], notes)
+    analog = [_comtrade_analog_line(lines[2 + i], 3 + i) for i in range(n_analog)]
     config = Configuration(revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), ""))
-    config.status = [_status_line(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
+    config.status = [_comtrade_status_line(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
     if n_status > MAX_STATUS:
         notes.append(f"Of {n_status} status channels, the first {MAX_STATUS} are read.")
     rest = deque(lines[2 + n_analog + n_status :])
     while rest and rest[0].count(",") >= 3:
         rest.popleft()  # more channel lines than announced
-    _parse_rest(rest, config)
+    _parse_configuration_rest(rest, config)
     return config
 
 
-def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
+def _comtrade_channel_counts(line: str, n_lines: int) -> tuple[int, int]:
     """The numbers of analog and status channels; there must be as many lines."""
     counts = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
     if "A" not in counts:
@@ -109,7 +109,7 @@ def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
     return analog, status
 
 
-def _revision(first: list[str], channel_line: str, notes: list[str]) -> int:
+def _comtrade_revision(first: list[str], channel_line: str, notes: list[str]) -> int:
     year = number_from_text(first[2]) if len(first) > 2 and first[2] else np.nan
     if np.isnan(year):
         if channel_line.count(",") >= 12:
@@ -121,7 +121,7 @@ def _revision(first: list[str], channel_line: str, notes: list[str]) -> int:
     return 2013 if year >= 2013 else 1999
 
 
-def _analog(line: str, n: int) -> AnalogChannel:
+def _comtrade_analog_line(line: str, n: int) -> AnalogChannel:
     fields = [part.strip() for part in line.split(",")]
     while len(fields) > 13 and not fields[-1]:
         fields.pop()
@@ -141,7 +141,7 @@ def _analog(line: str, n: int) -> AnalogChannel:
     return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
 
 
-def _status_line(line: str) -> tuple[str, int]:
+def _comtrade_status_line(line: str) -> tuple[str, int]:
     """Name and normal state; files of 1991 have no phase and no circuit before the state."""
     fields = [part.strip() for part in line.split(",")]
     while len(fields) > 3 and not fields[-1]:
@@ -150,13 +150,13 @@ def _status_line(line: str) -> tuple[str, int]:
     return " ".join(fields[1 : 2 + extra]), int(len(fields) > 2 and number_from_text(fields[-1], 0.0) == 1)
 
 
-def _parse_rest(following: deque[str], config: Configuration) -> None:
+def _parse_configuration_rest(following: deque[str], config: Configuration) -> None:
     """Frequency, rates, dates, data format and time unit; any may be missing."""
     frequency = number_from_text(following.popleft() if following else "", 0.0)
     config.frequency = frequency if np.isfinite(frequency) else 0.0
-    _take_rates(following, config)
-    _take_dates(following, config)
-    if not (following and _is_kind(following[0])):
+    _take_comtrade_rates(following, config)
+    _take_comtrade_dates(following, config)
+    if not (following and _is_comtrade_data_kind(following[0])):
         config.notes.append("The configuration ends early: the format was detected from the data.")
         return
     config.kind = following.popleft().strip().upper()
@@ -165,12 +165,12 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
         config.time_unit *= factor
 
 
-def _take_rates(following: deque[str], config: Configuration) -> None:
+def _take_comtrade_rates(following: deque[str], config: Configuration) -> None:
     """The sampling rates; there may be more, or fewer, than announced."""
     announced = number_from_text(following.popleft() if following else "", 0.0)
     rates: list[tuple[float, int]] = []
     is_trusted = 1 <= announced <= len(following)
-    while following and _is_rate(following[0]):
+    while following and _is_comtrade_rate(following[0]):
         if len(rates) == _MAX_RATES:
             raise RecordingError(f"is damaged: its configuration has more than {_MAX_RATES} sampling rates.")
         rate, end = (number_from_text(part) for part in following.popleft().split(",")[:2])
@@ -178,10 +178,10 @@ def _take_rates(following: deque[str], config: Configuration) -> None:
     config.rates = rates if is_trusted else []
 
 
-def _take_dates(following: deque[str], config: Configuration) -> None:
+def _take_comtrade_dates(following: deque[str], config: Configuration) -> None:
     """The time of the first sample, and the unit of the time stamps."""
     dates: list[str] = []
-    while following and len(dates) < 2 and not _is_kind(following[0]):
+    while following and len(dates) < 2 and not _is_comtrade_data_kind(following[0]):
         dates.append(following.popleft())
     date, _, time = dates[0].partition(",") if dates else ("", "", "")
     config.start = date_from_text(date, time, month_first=config.revision == 1991)
@@ -193,12 +193,12 @@ def _take_dates(following: deque[str], config: Configuration) -> None:
         config.time_unit = 1e-9  # time stamps count nanoseconds where the dates have nine digits
 
 
-def _is_rate(line: str) -> bool:
+def _is_comtrade_rate(line: str) -> bool:
     parts = line.split(",")
     return len(parts) >= 2 and all(np.isfinite(number_from_text(part)) for part in parts[:2])
 
 
-def _is_kind(line: str) -> bool:
+def _is_comtrade_data_kind(line: str) -> bool:
     return line.strip().upper() in _KINDS
 
 
@@ -232,57 +232,61 @@ class DataRows:
 def open_rows(content: StoredBytes, config: Configuration) -> DataRows:
     """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
-    kind = config.kind or _sniff(content, head, config)
+    kind = config.kind or _sniff_dat_kind(content, head, config)
     notes: list[str] = []
-    if kind != "ASCII" and _looks_ascii(head):
+    if kind != "ASCII" and _looks_like_ascii_dat(head):
         notes.append(f"The configuration says {kind}, but the data are ASCII.")
         kind = "ASCII"
-    data = _open_ascii(content, config, notes) if kind == "ASCII" else _open_binary(content, kind, config, notes)
+    data = (
+        _open_ascii_dat(content, config, notes) if kind == "ASCII" else _open_binary_dat(content, kind, config, notes)
+    )
     if not data.n_rows:
         raise RecordingError("has no samples: its data hold no whole row.")
     return data
 
 
-def _looks_ascii(head: bytes) -> bool:
+def _looks_like_ascii_dat(head: bytes) -> bool:
     return re.match(rb"\s*\d+\s*,\s*\d*\s*,[0-9eE+\-., \t\r\n]*$", head) is not None
 
 
-def _sniff(content: StoredBytes, head: bytes, config: Configuration) -> str:
-    if _looks_ascii(head):
+def _sniff_dat_kind(content: StoredBytes, head: bytes, config: Configuration) -> str:
+    if _looks_like_ascii_dat(head):
         return "ASCII"
     for kind in _TYPES:
-        row = _row_type(kind, config)
-        if content.size // row.itemsize > 1 and _fraction_in_order(content, row) > 0.9:
+        row = _dat_row_type(kind, config)
+        if content.size // row.itemsize > 1 and _dat_fraction_in_order(content, row) > 0.9:
             return kind
     return "BINARY"
 
 
-def _row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
+def _dat_row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
     words = -(-config.n_status // 16)
     return np.dtype(
         [("n", "<u4"), ("t", "<u4"), ("values", _TYPES[kind], (len(config.analog),)), ("status", "<u2", (words,))]
     )
 
 
-def _read_rows(content: StoredBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
+def _read_dat_rows(content: StoredBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
     return np.frombuffer(content.read(first * row.itemsize, stop * row.itemsize), row)
 
 
-def _fraction_in_order(content: StoredBytes, row: np.dtype[np.void]) -> float:
+def _dat_fraction_in_order(content: StoredBytes, row: np.dtype[np.void]) -> float:
     """Fraction of rows whose number follows that of the previous row; long files are sampled."""
     count = content.size // row.itemsize
     length = min(count, _PIECE, max(_CHUNK // row.itemsize, 2 * _PLACES))
     if count > length:
         length = max(length // _PLACES, 2)
     places = np.unique(np.linspace(0, count - length, _PLACES).astype(np.int64)) if count > length else [0]
-    follows = [np.diff(_read_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places]
+    follows = [
+        np.diff(_read_dat_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places
+    ]
     return float(np.concatenate(follows).mean())
 
 
-def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
-    row = _row_type(kind, config)
+def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
+    row = _dat_row_type(kind, config)
     count, left = divmod(content.size, row.itemsize)
-    if count > 2 and _fraction_in_order(content, row) < 0.5:
+    if count > 2 and _dat_fraction_in_order(content, row) < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
     if left:
         notes.append(f"{count_text(left, 'byte')} after the last whole row: ignored.")
@@ -293,7 +297,7 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
         columns = [np.empty(stop - first) for _ in channels]
         for begin in range(first, stop, step):
             end = min(begin + step, stop)
-            rows = _read_rows(content, row, begin, end)
+            rows = _read_dat_rows(content, row, begin, end)
             for i, column in zip(channels, columns, strict=True):
                 stored = rows["values"][:, i]
                 values = column[begin - first : end - first]
@@ -308,13 +312,14 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
 
     def stamps() -> Iterator[FloatArray]:
         for first in range(0, count, step):
-            stored = _read_rows(content, row, first, min(first + step, count))["t"]
+            stored = _read_dat_rows(content, row, first, min(first + step, count))["t"]
             yield np.where(stored == _NO_STAMP, np.nan, stored)
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)
         pieces = [
-            _read_rows(content, row, at, min(at + step, stop))["status"][:, :words] for at in range(first, stop, step)
+            _read_dat_rows(content, row, at, min(at + step, stop))["status"][:, :words]
+            for at in range(first, stop, step)
         ]
         stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
@@ -322,7 +327,7 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
     return DataRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
-def _open_ascii(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
+def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
     rows = TextRows(content, ",", ".", "latin-1", minimum=len(config.analog) + 1)
     for _ in rows.index():
         pass
@@ -366,20 +371,20 @@ _Section = tuple[float, range, int]
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     """Open a recording by any of its files, ignoring case; of sections at the high rate the longest is the main one."""
-    config_text, content, source = _open_contents(path, options)
-    text, encoding = decode(config_text, options.encoding)
+    config_text, content, source = _open_cfg_and_dat(path, options)
+    text, encoding = decode_text(config_text, options.encoding)
     config = parse_configuration(text)
     data = open_rows(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
-    channels, scales, scale_notes = _read_scales(config)
+    channels, scales, scale_notes = _read_comtrade_scales(config)
     notes += scale_notes
     sources = [
         RawSource(
             channels,
             rate,
             len(kept),
-            _make_fetch(data, scales, kept.start),
+            _make_comtrade_fetch(data, scales, kept.start),
             config.frequency,
             shift_time(config.start, seconds),
             source,
@@ -387,9 +392,9 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
             notes + more,
             station=config.station,
             missing=data.missing,
-            status=_status_finder(config, data, kept),
+            status=_comtrade_status_finder(config, data, kept),
         )
-        for rate, kept, seconds, more in _segments(config, data, options.sampling_rate)
+        for rate, kept, seconds, more in _comtrade_segments(config, data, options.sampling_rate)
     ]
     max(sources, key=lambda one: one.n_samples).is_main = True
     if len(sources) > 1:
@@ -401,23 +406,23 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
 def count_missing_samples(path: Path) -> int:
     """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as while it is being written; 0 if unknown."""
     try:
-        text, content, _ = _open_contents(path, Options())
-        config = parse_configuration(decode(text, None)[0])
+        text, content, _ = _open_cfg_and_dat(path, Options())
+        config = parse_configuration(decode_text(text, None)[0])
         announced = max((last for _, last in config.rates), default=0)
         return max(announced - open_rows(content, config).n_rows, 0) if announced else 0
     except (OSError, ValueError):  # what cannot be read is not waited for
         return 0
 
 
-def _open_contents(path: Path, options: Options) -> tuple[bytes, StoredBytes, str]:
+def _open_cfg_and_dat(path: Path, options: Options) -> tuple[bytes, StoredBytes, str]:
     """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
         config, data = _split_cff(FileBytes.of(path, limit))
         if _BASE64.fullmatch(data.read(0, _CFF_HEAD)):
             options.check_samples(data.size // 8)
-            return _decode_base64(config), MemoryBytes(_decode_base64(data.read_all())), path.name
-        return _decode_base64(config), data, path.name
+            return _decode_cff_section(config), MemoryBytes(_decode_cff_section(data.read_all())), path.name
+        return _decode_cff_section(config), data, path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
@@ -447,7 +452,7 @@ def _split_cff(content: FileBytes) -> tuple[bytes, FileBytes]:
     raise RecordingError("is not a COMTRADE recording: it has no data section.")
 
 
-def _decode_base64(section: bytes) -> bytes:
+def _decode_cff_section(section: bytes) -> bytes:
     """Return a section of a ``.cff``, decoded if it is in base64."""
     try:
         return b64decode(section) if _BASE64.fullmatch(section) else section
@@ -455,7 +460,7 @@ def _decode_base64(section: bytes) -> bytes:
         raise RecordingError(f"is damaged: a section in base64 cannot be decoded ({error}).") from error
 
 
-def _make_fetch(
+def _make_comtrade_fetch(
     data: DataRows, scales: list[tuple[float, float, float]], offset: int
 ) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
     """Return a function that reads part of a segment, from row `offset`, as primary values in the units of the file."""
@@ -470,7 +475,9 @@ def _make_fetch(
     return fetch
 
 
-def _status_finder(config: Configuration, data: DataRows, kept: range) -> Callable[[], tuple[StatusChannel, ...]]:
+def _comtrade_status_finder(
+    config: Configuration, data: DataRows, kept: range
+) -> Callable[[], tuple[StatusChannel, ...]]:
     """Return a function that finds the status channels of a segment."""
 
     def status() -> tuple[StatusChannel, ...]:
@@ -485,7 +492,7 @@ def _status_finder(config: Configuration, data: DataRows, kept: range) -> Callab
     return status
 
 
-def _read_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
+def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
     """The channels, and factor, offset and ratio from stored to primary values of each."""
     channels = []
     scales = []
@@ -518,7 +525,7 @@ def _read_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[flo
     return channels, scales, notes
 
 
-def _segments(
+def _comtrade_segments(
     config: Configuration, data: DataRows, given_rate: float | None
 ) -> list[tuple[float, range, float, list[str]]]:
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
@@ -526,15 +533,15 @@ def _segments(
     if given_rate is not None:
         rate = config.rates[0][0] if len(config.rates) == 1 else 0.0
         return [(rate, range(n), 0.0, [])]
-    groups = _group_rates(config, n)
+    groups = _group_comtrade_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
         rate, kept, seconds = find_rate_of_pieces((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, range(kept.start, kept.stop), seconds, notes)]
-    notes = _compare_lengths(groups, config.rates[-1][1], n)
-    chosen = _choose_sections(groups, n, notes)
+    notes = _compare_dat_with_cfg(groups, config.rates[-1][1], n)
+    chosen = _choose_comtrade_sections(groups, n, notes)
     if len(groups) > 1:
         parts = ", ".join(f"{len(kept)} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each section at the high rate is a separate recording.")
@@ -543,14 +550,14 @@ def _segments(
         (
             rate,
             kept,
-            _seconds_before(config, kept.start),
+            _seconds_before_comtrade_section(config, kept.start),
             notes + [joined.format(count, frequency_text(rate))] * (count > 1),
         )
         for rate, kept, count in chosen
     ]
 
 
-def _compare_lengths(groups: list[_Section], announced: int, n: int) -> list[str]:
+def _compare_dat_with_cfg(groups: list[_Section], announced: int, n: int) -> list[str]:
     """Notes if the data have more rows than the configuration says, or fewer."""
     notes = []
     used = max(kept.stop for _, kept, _ in groups)
@@ -561,7 +568,7 @@ def _compare_lengths(groups: list[_Section], announced: int, n: int) -> list[str
     return notes
 
 
-def _choose_sections(groups: list[_Section], n: int, notes: list[str]) -> list[_Section]:
+def _choose_comtrade_sections(groups: list[_Section], n: int, notes: list[str]) -> list[_Section]:
     """The sections at the high rate, and of many the longest."""
     long = [group for group in groups if len(group[1]) >= min(_SHORTEST, n)]
     high = max(group[0] for group in long)
@@ -573,7 +580,7 @@ def _choose_sections(groups: list[_Section], n: int, notes: list[str]) -> list[_
     return chosen
 
 
-def _group_rates(config: Configuration, n: int) -> list[_Section]:
+def _group_comtrade_rates(config: Configuration, n: int) -> list[_Section]:
     """Rate, samples and number of adjacent segments with almost equal rates; empty without a rate."""
     if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
         return []
@@ -604,7 +611,7 @@ def _group_rates(config: Configuration, n: int) -> list[_Section]:
     return result if any(len(group[1]) >= min(_SHORTEST, n) for group in result) else []
 
 
-def _seconds_before(config: Configuration, sample: int) -> float:
+def _seconds_before_comtrade_section(config: Configuration, sample: int) -> float:
     """Time from the first sample to another [s]."""
     ends = accumulate((min(last, sample) for _, last in config.rates), max, initial=0)
     return sum((end - first) / rate for (rate, _), (first, end) in zip(config.rates, pairwise(ends), strict=True))

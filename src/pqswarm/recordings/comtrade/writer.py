@@ -53,20 +53,22 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         raise PqswarmError(f"{str(path)!r} is not a valid file name.")
     n_channels = len(recording.channels)
     status = recording.status
-    scales = [_integer_scale(low, high, _RANGES[encoding]) for low, high in _channel_ranges(recording)]
+    scales = [
+        _scale_of_dat_integers(low, high, _RANGES[encoding]) for low, high in _ranges_of_written_channels(recording)
+    ]
     lines = [
-        f"{_field_text(recording.station or 'pqswarm')[:64]},{_field_text(recording.source)[:64]},1999",
+        f"{_cfg_field_text(recording.station or 'pqswarm')[:64]},{_cfg_field_text(recording.source)[:64]},1999",
         f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
     ]
     limit = _RANGES[encoding]
     for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
         lines.append(
-            f"{n},{_field_text(channel.name)[:64]},{_field_text(channel.phase)},,{_field_text(channel.unit)},{factor!r},{offset!r},0,"
-            f"{-limit},{limit},1,1,P"
+            f"{n},{_cfg_field_text(channel.name)[:64]},{_cfg_field_text(channel.phase)},,"
+            f"{_cfg_field_text(channel.unit)},{factor!r},{offset!r},0,{-limit},{limit},1,1,P"
         )
-    lines += [f"{n},{_field_text(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
-    multiplier = _multiplier(recording.n_samples / recording.sampling_rate)
-    began = _date_text(recording.start)
+    lines += [f"{n},{_cfg_field_text(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
+    multiplier = _dat_time_multiplier(recording.n_samples / recording.sampling_rate)
+    began = _cfg_date_text(recording.start)
     lines += [
         f"{recording.nominal_frequency:.12g}",
         "1",
@@ -78,30 +80,32 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     ]
 
     def write(file: BinaryIO) -> None:
-        for first, part in _stretches(recording):
+        for first, part in _stretches_to_write(recording):
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
-                _encode_samples(channel.samples, *scale, _MISSING[encoding])
+                _encode_dat_samples(channel.samples, *scale, _MISSING[encoding])
                 for channel, scale in zip(part.channels, scales, strict=True)
             ]
             states = [one.expand(first, first + part.n_samples) for one in status]
-            file.write((_write_ascii if encoding == "ASCII" else _write_binary)(numbers + 1, stamps, columns, states))
+            file.write(
+                (_write_ascii_dat if encoding == "ASCII" else _write_binary_dat)(numbers + 1, stamps, columns, states)
+            )
         file.write(b"\x1a" if encoding == "ASCII" else b"")
 
     write_atomically(path.with_suffix(".dat"), write)
     return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
 
 
-def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
+def _stretches_to_write(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
     for first in range(0, recording.n_samples, _STRETCH):
         yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
 
 
-def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
+def _ranges_of_written_channels(recording: RecordingSource) -> list[tuple[float, float]]:
     """Minimum and maximum sample of each channel; 0 if there is none."""
     ranges = [(np.inf, -np.inf)] * len(recording.channels)
-    for _, part in _stretches(recording):
+    for _, part in _stretches_to_write(recording):
         finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
         ranges = [
             (min(low, float(x.min(initial=np.inf))), max(high, float(x.max(initial=-np.inf))))
@@ -110,11 +114,11 @@ def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     return [one if one[0] <= one[1] else (0.0, 0.0) for one in ranges]
 
 
-def _field_text(text: str) -> str:
+def _cfg_field_text(text: str) -> str:
     return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
 
 
-def _integer_scale(low: float, high: float, limit: int) -> tuple[float, float]:
+def _scale_of_dat_integers(low: float, high: float, limit: int) -> tuple[float, float]:
     """Factor and offset from integers up to `limit` to samples."""
     # The offset stays 0 for signals that swing about 0, whose zero is then exact.
     offset = 0.0 if low <= 0 <= high else (low + high) / 2
@@ -122,14 +126,14 @@ def _integer_scale(low: float, high: float, limit: int) -> tuple[float, float]:
     return (reach / limit if reach > 0 else 1.0), offset
 
 
-def _encode_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
+def _encode_dat_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
     values = np.full(samples.shape, missing, np.int64)
     kept = np.isfinite(samples)
     values[kept] = np.rint((samples[kept] - offset) / factor).astype(np.int64)
     return values
 
 
-def _multiplier(duration: float) -> float:
+def _dat_time_multiplier(duration: float) -> float:
     """The factor that keeps time stamps within 32 bits; their unit is that many microseconds."""
     multiplier = 1.0
     while duration * 1e6 / multiplier > _LAST_STAMP:
@@ -137,17 +141,17 @@ def _multiplier(duration: float) -> float:
     return multiplier
 
 
-def _date_text(start: datetime | None) -> str:
+def _cfg_date_text(start: datetime | None) -> str:
     moment = start or datetime(1970, 1, 1)
     return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
 
 
-def _write_ascii(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+def _write_ascii_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
     table = np.column_stack([numbers, stamps, *columns, *states])
     return "".join(",".join(map(str, row)) + "\r\n" for row in table.tolist()).encode("ascii")
 
 
-def _write_binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+def _write_binary_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
     words = -(-len(states) // 16)
     row = [("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),)), ("status", "<u2", (words,))]
     rows = np.zeros(stamps.size, np.dtype(row))
