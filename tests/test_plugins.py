@@ -108,7 +108,7 @@ def test_from_the_plan_to_the_report_and_from_training_to_the_verdict(installed,
     modules = (CLASSIFIER, EVENT_CLASS, READER)
     assert all(len([line for line in text.splitlines() if line]) <= 30 for text in modules)
     installed("".join(modules), ENTRY_POINTS, CLASSIFIERS, EVENT_CLASSES, READERS)
-    monkeypatch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: {"wide": ""})
+    monkeypatch.setattr("pqswarm.report.html._html_pictures", lambda drawing, prefix: {"wide": ""})
     monkeypatch.chdir(tmp_path)
 
     def said(*arguments):

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.report import html
 
-html._pictures = lambda drawing, prefix: {"wide": ""}
+html._html_pictures = lambda drawing, prefix: {"wide": ""}
 if __name__ == "__main__":
     results = [CliRunner().invoke(app, arguments, catch_exceptions=False) for arguments in json.loads(sys.argv[1])]
     assert not any(result.exit_code for result in results), [result.output for result in results]

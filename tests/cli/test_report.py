@@ -42,7 +42,7 @@ def folder(smoke_study, tmp_path_factory):
 @pytest.mark.parametrize("form", FILES)
 def test_formats(folder, form, monkeypatch):
     # Pictures take most of the time; they are in the page that another process writes below.
-    monkeypatch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: {"wide": ""})
+    monkeypatch.setattr("pqswarm.report.html._html_pictures", lambda drawing, prefix: {"wide": ""})
     result = CliRunner().invoke(app, ["report", str(folder), "--format", form])
     assert result.exit_code == 0, result.output
     written = folder / FILES[form]
@@ -60,13 +60,13 @@ def test_formats(folder, form, monkeypatch):
 def test_another_process_writes_the_same_bytes(smoke_study, tmp_path, pqswarm, monkeypatch):
     """The page that the study wrote when it was done."""
     # Both classifiers have the same figures: those of one are drawn again, and wide, the others taken from the page.
-    drawn, draw = pictures_of((smoke_study / "report.html").read_text(encoding="utf-8")), html._pictures
+    drawn, draw = pictures_of((smoke_study / "report.html").read_text(encoding="utf-8")), html._html_pictures
 
     def pictures(one, prefix):
         return drawn[one.name] | ({} if one.name.startswith("nb-") else draw(replace(one, narrow=None), prefix))
 
-    monkeypatch.setattr(html, "narrowed", lambda figure: None)
-    monkeypatch.setattr(html, "_pictures", pictures)
+    monkeypatch.setattr(html, "narrowed_svg_figure", lambda figure: None)
+    monkeypatch.setattr(html, "_html_pictures", pictures)
     done = pqswarm("report", smoke_study, "--out", tmp_path / "again")
     assert done.stdout.startswith("wrote ")
     assert done.stderr == ""

@@ -29,7 +29,7 @@ def hostile(smoke_study, tmp_path_factory):
 
     def make(folder):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: drawn[drawing.name])
+            patch.setattr("pqswarm.report.html._html_pictures", lambda drawing, prefix: drawn[drawing.name])
             write_report(replanned(smoke_study, folder, title=TITLE))
 
     return made_once(tmp_path_factory, "hostile-study", make)
@@ -38,7 +38,7 @@ def hostile(smoke_study, tmp_path_factory):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Pages without pictures, which take most of the time, for tests of words and tables."""
-    monkeypatch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: {"wide": Markup("<svg></svg>")})
+    monkeypatch.setattr("pqswarm.report.html._html_pictures", lambda drawing, prefix: {"wide": Markup("<svg></svg>")})
 
 
 @pytest.fixture

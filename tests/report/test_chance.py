@@ -9,7 +9,13 @@ from tests.report.studies import answer_for, chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.sections.chance import conclusion_in_words, plot_superiority, say_error, say_friedman, say_size
+from pqswarm.report.sections.chance import (
+    conclusion_in_words,
+    plot_superiority,
+    say_chance_of_error,
+    say_chance_of_size,
+    say_friedman,
+)
 from pqswarm.report.style import mark_of
 from pqswarm.statistics import compare_runs, friedman
 
@@ -90,14 +96,16 @@ def test_sentences_on_comparisons():
         return compare_runs(values, control="A", margin=0.05)
 
     same = compared(A=[1.0, 2.0, 3.0, 4.0], B=[1.0, 2.0, 3.0, 4.0])
-    assert says(say_error(same, 0.05), "4 runs", "error rate of A does not differ significantly", "of B", "p = 1.0")
-    assert says(say_size(same), "4 runs", "sizes of A do not differ significantly", "of B", "p = 1.0")
+    assert says(
+        say_chance_of_error(same, 0.05), "4 runs", "error rate of A does not differ significantly", "of B", "p = 1.0"
+    )
+    assert says(say_chance_of_size(same), "4 runs", "sizes of A do not differ significantly", "of B", "p = 1.0")
     apart = {name: [mean + i / 100 for i in range(5)] for name, mean in {"A": 1, "B": 2, "C": 3, "D": 3}.items()}
-    sentence = say_error(compared(**apart), 0.05)
+    sentence = say_chance_of_error(compared(**apart), 0.05)
     assert says(sentence, "5 runs", "A is lower than that of each of the others", "Mann-Whitney test", "p ≤ 0.0079")
     most = compare_runs({"A": [1, 2, 3, 4, 5, 9], "B": [8, 9, 10, 11, 12, 13]}, control="A")
     assert most[0].conclusion == "better"
-    assert says(say_size(most), "A", "B", "fewer in 95.8 % of the pairs of runs")  # 34.5 of 36, rounded down
+    assert says(say_chance_of_size(most), "A", "B", "fewer in 95.8 % of the pairs of runs")  # 34.5 of 36, rounded down
 
 
 def test_conclusions_say_no_more_than_is_shown():

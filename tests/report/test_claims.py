@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu
 from tests.report.sayings import says
 
-from pqswarm.report.claims import FAILS, HOLDS, UNKNOWN, adjusted_p, check_claims, claims_table
-from pqswarm.report.overview import overview_of_dataset, say_limits
+from pqswarm.report.claims import FAILS, HOLDS, UNKNOWN, check_claims, claim_p_values, claims_table
+from pqswarm.report.overview import overview_limits, overview_of_dataset
 
 HERO = "2D-UPSO"
 LEAST_ERROR, LEAST_SIZE, DIFFERS, SFFS, NOISE, LEVEL = range(6)
@@ -81,12 +81,12 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
     table = claims_table(study)
     assert {row[key] for row in table.rows for key in table.conclusions} == {UNKNOWN}
     assert says(table.note, "3500 events", "40 runs", "6000 evaluations", "inconclusive")
-    limits = say_limits(study)
+    limits = overview_limits(study)
     assert says(limits, "One misclassified event", "0.71 percentage points")  # of 140
     assert says(limits, "paper's 6000 evaluations")
     assert says(limits, "3 runs of 120 evaluations", "140 events", "at least 4 runs")
     big, _ = remade(study, {HERO: 0.05}, {HERO: 15})
-    assert says(say_limits(big), "40 runs of 6000 evaluations", "k-NN", "80 % power")
+    assert says(overview_limits(big), "40 runs of 6000 evaluations", "k-NN", "80 % power")
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_without_the_paper_the_first_table_has_the_means(tiny):
     assert table.name == "means"
     assert [row["algorithm"] for row in table.rows] == list(tiny.classifiers[0].runs)
     assert table.rows[0]["error a b"] == pytest.approx(100 * tiny.classifiers[0].errors("my swarm+").mean())
-    assert says(say_limits(tiny), "one run", "another run")
+    assert says(overview_limits(tiny), "one run", "another run")
 
 
 def test_adjusted_p_agrees_with_scipy_and_bounds():
@@ -104,10 +104,10 @@ def test_adjusted_p_agrees_with_scipy_and_bounds():
     random = np.random.default_rng(1)
     values = {name: random.normal(i / 2, 1, 12) for i, name in enumerate("abcd")}
     raw = np.array([mannwhitneyu(values[name], values["a"], method="exact").pvalue for name in "bcd"])
-    found = np.array(list(adjusted_p(values, "a").values()))
+    found = np.array(list(claim_p_values(values, "a").values()))
     assert (found >= false_discovery_control(raw) - 1e-12).all()
     assert (found <= 3 * raw + 1e-12).all()
-    assert adjusted_p({"a": np.ones(3), "b": np.ones(3)}, "a") == {"b": 1.0}
+    assert claim_p_values({"a": np.ones(3), "b": np.ones(3)}, "a") == {"b": 1.0}
 
 
 def test_means_of_the_reference_runs():
@@ -119,5 +119,5 @@ def test_means_of_the_reference_runs():
         groups = {}
         for row in rows:
             groups.setdefault(row["algorithm"], []).append(float(row[column]))
-        p = adjusted_p({title: np.array(values) for title, values in groups.items() if len(values) > 1}, HERO)
+        p = claim_p_values({title: np.array(values) for title, values in groups.items() if len(values) > 1}, HERO)
         assert {title for title, value in p.items() if value > 0.05} == level

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies
-from pqswarm.report.sections.datasets import say_leader
+from pqswarm.report.sections.datasets import say_leader_over_datasets
 from pqswarm.report.summary import StudySummary
 
 
@@ -108,16 +108,18 @@ def test_the_leader_in_words(study):
     few = [0.001 * i for i in range(8)]
     ahead = several(study, few, -0.3)
     found = ahead.classifiers[1]
-    assert say_leader(ahead, found).startswith("NB: GA has the lowest mean error rate over 8 data sets, ")
-    assert "(on all 8 data sets, p ≤ 0.0078)" in say_leader(ahead, found)
+    assert say_leader_over_datasets(ahead, found).startswith("NB: GA has the lowest mean error rate over 8 data sets, ")
+    assert "(on all 8 data sets, p ≤ 0.0078)" in say_leader_over_datasets(ahead, found)
     runs = {title: c.runs["GA"] for c in study.classifiers[1:] for title in c.runs}
     same = [replace(study.classifiers[1], runs=runs, sequential={})]
     equal = several(replace(study, classifiers=same), few)
-    assert "NB: all algorithms have the same mean error rate over 8 data sets, " in say_leader(
+    assert "NB: all algorithms have the same mean error rate over 8 data sets, " in say_leader_over_datasets(
         equal, *equal.classifiers
     )
     alone = several(replace(study, classifiers=[replace(same[0], runs={"GA": runs["GA"]}, baseline="GA")]), few)
-    assert say_leader(alone, *alone.classifiers).startswith("NB: GA has a mean error rate over 8 data sets, ")
+    assert say_leader_over_datasets(alone, *alone.classifiers).startswith(
+        "NB: GA has a mean error rate over 8 data sets, "
+    )
 
 
 def test_studies_that_share_nothing(study, tiny):

@@ -12,7 +12,7 @@ from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map, plot_feature_maps, plot_selected_features
-from pqswarm.report.sections.hyperparameters import plot_grid
+from pqswarm.report.sections.hyperparameters import plot_hyperparameter_grid
 from pqswarm.report.style import BAND, INK, LOSS, WAVE, mark_of
 
 
@@ -101,7 +101,7 @@ def test_the_grid_is_drawn_in_the_colours_of_the_report_with_its_lines_named():
         ("metric", "n_neighbors"), points, np.array([0.8, 0.7, 0.9, 0.6]), (True, True, False, False)
     )
     for narrow in (False, True):
-        axis = plot_grid(grid, narrow=narrow).axes[0]
+        axis = plot_hyperparameter_grid(grid, narrow=narrow).axes[0]
         first, second, ring, *_ = axis.lines
         assert [first.get_color(), second.get_color()] == [WAVE, BAND]
         assert mark_of(second).tips == ("cosine, neighbors 1: 90.00 %", "cosine, neighbors 3: 60.00 %")
@@ -116,7 +116,7 @@ def test_values_on_a_logarithmic_scale_are_written_out(narrow):
     """The exponents of 10^-3 would be a third smaller than the least text that can be read on a phone."""
     points = tuple((value,) for value in (0.0001, 0.001, 0.01, 0.1))
     grid = GridSearchResult(("bandwidth",), points, np.array([0.6, 0.8, 0.7, 0.5]), (True,) * 4)
-    axis = plot_grid(grid, narrow=narrow).axes[0]
+    axis = plot_hyperparameter_grid(grid, narrow=narrow).axes[0]
     axis.figure.draw_without_rendering()
     low, high = axis.get_xlim()
     told = [tick.label1.get_text() for tick in axis.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]

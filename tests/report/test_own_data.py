@@ -13,7 +13,7 @@ from pqswarm.report.document import compose
 from pqswarm.report.overview import describe_dataset
 from pqswarm.study import run_study
 
-DRAW = html._pictures
+DRAW = html._html_pictures
 WORDS = ("event", "preset", "wavelet", "noise", "ieee", "paper", "power")
 NB = '[[classifiers]]\nname = "NB"\nkind = "gaussian-nb"\n[[algorithms]]'
 
@@ -39,7 +39,9 @@ def words_of(path):
 @pytest.mark.parametrize("form", ["html", "md", "latex", "csv"])
 def test_no_word_of_power_quality_and_of_the_paper(folder, form, monkeypatch):
     # Both classifiers have the same figures: those of one are drawn.
-    monkeypatch.setattr(html, "_pictures", lambda one, prefix: {"wide": ""} if "nb-" in one.name else DRAW(one, prefix))
+    monkeypatch.setattr(
+        html, "_html_pictures", lambda one, prefix: {"wide": ""} if "nb-" in one.name else DRAW(one, prefix)
+    )
     written = write_report(folder, form)
     for path in sorted(written.iterdir()) if written.is_dir() else [written]:
         found = {word: re.findall(f".{{0,40}}{word}.{{0,20}}", words_of(path)) for word in WORDS}

@@ -14,7 +14,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, write_figures
 from pqswarm.report.document import compose
 from pqswarm.report.overview import plot_overview
-from pqswarm.report.runs import convergence_curves, evaluation_grid
+from pqswarm.report.runs import convergence_curves, run_evaluation_grid
 from pqswarm.report.sections.chance import rank_groups
 from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.report.style import GREY, INK, LOSS, NARROW, mark_of
@@ -108,7 +108,7 @@ def test_a_run_may_end_before_or_after_the_budget():
 
 
 def test_a_curve_at_some_evaluations_is_that_of_all_of_them():
-    data, grid = curves(n_runs=2, n_evaluations=6000), evaluation_grid(6000)
+    data, grid = curves(n_runs=2, n_evaluations=6000), run_evaluation_grid(6000)
     every = plot_convergence(data, None, PALETTE, best=0.05).axes[0]
     some = plot_convergence({t: c[:, grid - 1] for t, c in data.items()}, grid, PALETTE, best=0.05).axes[0]
     assert len(grid) <= 150

@@ -26,7 +26,7 @@ WITHOUT_PICTURES = """
 from pqswarm.cli.main import main
 from pqswarm.report import html
 
-html._pictures = lambda drawing, prefix: {"wide": ""}
+html._html_pictures = lambda drawing, prefix: {"wide": ""}
 main()
 """
 

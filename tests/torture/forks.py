@@ -26,7 +26,7 @@ def warm_up(plans, recordings, folder):
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
 
-    html._pictures = lambda drawing, prefix: {"wide": ""}  # most of the time of a small study
+    html._html_pictures = lambda drawing, prefix: {"wide": ""}  # most of the time of a small study
     for number, plan in enumerate(plans):
         place = folder / f"warm-{number}"
         run_study(load_plan(plan), place, jobs=1)

@@ -69,7 +69,7 @@ class Claim:
     numbers: str
 
 
-class RunsOfPaper:
+class ClaimRuns:
     """The runs with a classifier of the paper on one data set, and how the size of the study compares with the paper.
 
     `n_events`, `n_runs` and `n_evaluations` are those of the paper.
@@ -78,7 +78,7 @@ class RunsOfPaper:
     def __init__(self, study: DatasetSummary, classifier: ClassifierSummary) -> None:
         self.study = study
         self.classifier = classifier
-        self.n_events, self.n_runs, self.n_evaluations = _paper_size()
+        self.n_events, self.n_runs, self.n_evaluations = _claimed_paper_size()
 
     def values(self, measure: Measure) -> dict[str, FloatArray]:
         """Errors or sizes of the runs of each algorithm."""
@@ -92,14 +92,14 @@ class RunsOfPaper:
         return FAILS if self.study.plan.max_evaluations >= self.n_evaluations and enough_runs else UNKNOWN
 
 
-def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, float]:
+def claim_p_values(values: Mapping[str, FloatArray], control: str) -> dict[str, float]:
     """Return the p-value of each other group against a control: two-sided Mann-Whitney test, Hommel-adjusted."""
     others = [title for title in values if title != control]
     p = [mann_whitney(values[title], values[control])[0] for title in others]
     return dict(zip(others, hommel(p).tolist(), strict=True))
 
 
-def _conclude_on_means(means: Mapping[str, float], p: Mapping[str, float], refuted: str) -> str:
+def _conclude_claim_on_means(means: Mapping[str, float], p: Mapping[str, float], refuted: str) -> str:
     """Whether the mean of the hero is significantly lower than all others."""
     ahead = [title for title in p if means[title] < means[HERO]]
     if any(p[title] <= _ALPHA for title in ahead):
@@ -107,7 +107,9 @@ def _conclude_on_means(means: Mapping[str, float], p: Mapping[str, float], refut
     return HOLDS if not ahead and max(p.values()) <= _ALPHA else UNKNOWN
 
 
-def _say_means(means: Mapping[str, float], p: Mapping[str, float], rival: str, measure: Measure, paper: Overlay) -> str:
+def _say_claim_means(
+    means: Mapping[str, float], p: Mapping[str, float], rival: str, measure: Measure, paper: Overlay
+) -> str:
     """The mean of the hero and of its best rival, here and in the paper."""
     show = _SHOW[measure]
     printed = paper.means(measure)
@@ -118,18 +120,18 @@ def _say_means(means: Mapping[str, float], p: Mapping[str, float], rival: str, m
     )
 
 
-def _lowest_by_runs(runs: RunsOfPaper, measure: Measure) -> Outcome:
+def _lowest_claim_by_runs(runs: ClaimRuns, measure: Measure) -> Outcome:
     values = runs.values(measure)
     means = {title: float(each.mean()) for title, each in values.items()}
-    p = adjusted_p(values, HERO)
+    p = claim_p_values(values, HERO)
     if not p:
         return UNKNOWN, "no other algorithm ran"
     rival = min(p, key=lambda title: means[title])
-    numbers = _say_means(means, p, rival, measure, runs.classifier.paper)
-    return _conclude_on_means(means, p, runs.refute(by_runs=False)), numbers
+    numbers = _say_claim_means(means, p, rival, measure, runs.classifier.paper)
+    return _conclude_claim_on_means(means, p, runs.refute(by_runs=False)), numbers
 
 
-def _lowest_by_datasets(classifier: ClassifierAcrossDatasets, measure: Measure) -> Outcome:
+def _lowest_claim_by_datasets(classifier: ClassifierAcrossDatasets, measure: Measure) -> Outcome:
     rivals = [title for title in classifier.titles if title in classifier.paper.performance and title != HERO]
     if not rivals:
         return UNKNOWN, "no other algorithm ran"
@@ -139,17 +141,17 @@ def _lowest_by_datasets(classifier: ClassifierAcrossDatasets, measure: Measure) 
     p = dict(zip(rivals, adjusted.tolist(), strict=True))
     rival = min(rivals, key=lambda title: means[title])
     n_lower = int(np.all([values[HERO] < values[title] - 1e-9 for title in rivals], axis=0).sum())
-    numbers = _say_means(means, p, rival, measure, classifier.paper)
+    numbers = _say_claim_means(means, p, rival, measure, classifier.paper)
     where = f"on {n_lower} of {classifier.n_datasets} ({probability(max(p.values()))})"
-    return _conclude_on_means(means, p, FAILS), f"{where}: {numbers}"
+    return _conclude_claim_on_means(means, p, FAILS), f"{where}: {numbers}"
 
 
-def _lowest_in_specifications(classifier: ClassifierAcrossSpecifications, measure: Measure) -> BoolArray:
+def _lowest_claim_in_specifications(classifier: ClassifierAcrossSpecifications, measure: Measure) -> BoolArray:
     lower = [classifier.is_lower(measure, classifier.baseline, title) for title in classifier.rivals]
     return np.asarray(np.all(lower, axis=0))
 
 
-def _significant_by_runs(runs: RunsOfPaper) -> Outcome:
+def _significance_claim_by_runs(runs: ClaimRuns) -> Outcome:
     """Whether the hero is significantly better than all others by the paper's test."""
     errors = runs.values("error")
     table = np.array(list(errors.values())).T
@@ -167,7 +169,7 @@ def _significant_by_runs(runs: RunsOfPaper) -> Outcome:
     return HOLDS, f"from all, each {at_most(max(p.values()))}" if len(p) > 1 else probability(*p.values())
 
 
-def _sffs_by_runs(runs: RunsOfPaper) -> Outcome:
+def _sffs_claim_by_runs(runs: ClaimRuns) -> Outcome:
     """Whether the best subset is better than the one SFFS finds at the same size."""
     classifier = runs.classifier
     titles = [algorithm.title for algorithm in runs.study.plan.sequential if algorithm.algorithm == "sffs"]
@@ -188,7 +190,7 @@ def _sffs_by_runs(runs: RunsOfPaper) -> Outcome:
     return (HOLDS if best.error < records[0].error else runs.refute()), numbers
 
 
-def _sffs_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
+def _sffs_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
     if "SFFS" not in classifier.titles:
         return UNKNOWN, "SFFS has not run"
     medians = np.array([np.median(errors) for errors in classifier.errors[HERO]])
@@ -203,14 +205,14 @@ def _sffs_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
     return (HOLDS if medians.mean() < single.mean() else FAILS), numbers
 
 
-def _sffs_in_specifications(classifier: ClassifierAcrossSpecifications) -> BoolArray | None:
+def _sffs_claim_in_specifications(classifier: ClassifierAcrossSpecifications) -> BoolArray | None:
     if "SFFS" not in classifier.errors:
         return None
     medians = np.median(classifier.errors[classifier.baseline], axis=2).mean(axis=1)
     return np.asarray(medians < classifier.errors["SFFS"].mean(axis=(1, 2)) - 1e-12)
 
 
-def _noise_by_runs(runs: RunsOfPaper) -> Outcome:
+def _noise_claim_by_runs(runs: ClaimRuns) -> Outcome:
     """Whether the best subset is better than all features at each noise level of the paper."""
     noise = runs.classifier.noise
     if noise is None or HERO not in noise.accuracy:
@@ -227,7 +229,7 @@ def _noise_by_runs(runs: RunsOfPaper) -> Outcome:
     return (HOLDS if gain.min() > 0 and not missing else UNKNOWN), numbers
 
 
-def _noise_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
+def _noise_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
     tested = [dataset.noise for dataset in classifier.datasets.values() if dataset.noise is not None]
     if len(tested) < classifier.n_datasets:
         return UNKNOWN, "not tested yet"
@@ -239,7 +241,7 @@ def _noise_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
     return (HOLDS if lowest.mean() > 0 else FAILS), numbers
 
 
-def _level_by_runs(runs: RunsOfPaper) -> Outcome:
+def _level_claim_by_runs(runs: ClaimRuns) -> Outcome:
     """Whether all features have the error rate printed in the paper."""
     here = runs.classifier.all_features
     printed = runs.classifier.paper.all_features
@@ -250,7 +252,7 @@ def _level_by_runs(runs: RunsOfPaper) -> Outcome:
     return conclusion, f"{percent(here)}; paper: {percent(printed)}"
 
 
-def _level_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
+def _level_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
     from scipy.stats import t
 
     values = classifier.all_features
@@ -273,7 +275,7 @@ class PaperClaim:
     """
 
     statement: str
-    by_runs: Callable[[RunsOfPaper], Outcome]
+    by_runs: Callable[[ClaimRuns], Outcome]
     by_datasets: Callable[[ClassifierAcrossDatasets], Outcome] | None = None
     in_specifications: Callable[[ClassifierAcrossSpecifications], BoolArray | None] | None = None
 
@@ -281,25 +283,27 @@ class PaperClaim:
 CLAIMS = (
     PaperClaim(
         "{hero} has the lowest mean error rate",
-        lambda runs: _lowest_by_runs(runs, "error"),
-        lambda classifier: _lowest_by_datasets(classifier, "error"),
-        lambda classifier: _lowest_in_specifications(classifier, "error"),
+        lambda runs: _lowest_claim_by_runs(runs, "error"),
+        lambda classifier: _lowest_claim_by_datasets(classifier, "error"),
+        lambda classifier: _lowest_claim_in_specifications(classifier, "error"),
     ),
     PaperClaim(
         "{hero} has the smallest subsets",
-        lambda runs: _lowest_by_runs(runs, "size"),
-        lambda classifier: _lowest_by_datasets(classifier, "size"),
-        lambda classifier: _lowest_in_specifications(classifier, "size"),
+        lambda runs: _lowest_claim_by_runs(runs, "size"),
+        lambda classifier: _lowest_claim_by_datasets(classifier, "size"),
+        lambda classifier: _lowest_claim_in_specifications(classifier, "size"),
     ),
-    PaperClaim("its error rate differs significantly from every rival's (Friedman test)", _significant_by_runs),
+    PaperClaim("its error rate differs significantly from every rival's (Friedman test)", _significance_claim_by_runs),
     PaperClaim(
         "its subsets make fewer errors than that of SFFS at the same size",
-        _sffs_by_runs,
-        _sffs_by_datasets,
-        _sffs_in_specifications,
+        _sffs_claim_by_runs,
+        _sffs_claim_by_datasets,
+        _sffs_claim_in_specifications,
     ),
-    PaperClaim("its best subset beats all features at every noise level", _noise_by_runs, _noise_by_datasets),
-    PaperClaim("the error rate of all features, J(U), is the paper's", _level_by_runs, _level_by_datasets),
+    PaperClaim(
+        "its best subset beats all features at every noise level", _noise_claim_by_runs, _noise_claim_by_datasets
+    ),
+    PaperClaim("the error rate of all features, J(U), is the paper's", _level_claim_by_runs, _level_claim_by_datasets),
 )
 """The claims of the paper, in the order of the tables."""
 
@@ -308,7 +312,7 @@ def check_claims(study: DatasetSummary, classifier: ClassifierSummary) -> list[C
     """Check the paper's claims on one data set; none if the plan or paper lacks the classifier."""
     if not classifier.paper or HERO not in classifier.runs:
         return []
-    runs = RunsOfPaper(study, classifier)
+    runs = ClaimRuns(study, classifier)
     return [Claim(claim.statement.format(hero=HERO), *claim.by_runs(runs)) for claim in CLAIMS]
 
 
@@ -345,7 +349,7 @@ def claims_table(study: DatasetSummary | StudySummary) -> Table | None:
     """Return the conclusions on the paper's claims, with their numbers, one row per claim; None if there are none."""
     if isinstance(study, DatasetSummary):
         checked = {each.name: check_claims(study, each) for each in study.classifiers}
-        events, runs, evaluations = _paper_size()
+        events, runs, evaluations = _claimed_paper_size()
         caption = "The paper's claims and this study"
         rules = _RULES_FOR_RUNS.format(hero=HERO, events=events, runs=runs, evaluations=evaluations)
     else:
@@ -371,7 +375,7 @@ def _table_of_claims(checked: Mapping[str, Sequence[Claim]], caption: str, rules
     return Table("claims", caption, rows, headings, conclusions=conclusions, note=rules)
 
 
-def table_of_fractions(study: MultiverseSummary, checked: Mapping[str, Mapping[str, BoolArray]]) -> Table:
+def claim_fractions_table(study: MultiverseSummary, checked: Mapping[str, Mapping[str, BoolArray]]) -> Table:
     """Return in which fraction of the specifications each claim holds, by classifier."""
     rows: list[dict[str, Any]] = []
     for statement in next(iter(checked.values())):
@@ -396,7 +400,7 @@ def table_of_fractions(study: MultiverseSummary, checked: Mapping[str, Mapping[s
     )
 
 
-def _paper_size() -> tuple[int, int, int]:
+def _claimed_paper_size() -> tuple[int, int, int]:
     """Numbers of events, runs and evaluations per run in the paper."""
     plan = load_plan("paper")
     assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101

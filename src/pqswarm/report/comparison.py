@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.document import Document, Passage, number_contents
-from pqswarm.report.overview import datasets_panel, describe_study, runs_panel
+from pqswarm.report.overview import describe_study, overview_datasets_panel, overview_runs_panel
 from pqswarm.report.runs import ALL_FEATURES, draw_panels
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
 from pqswarm.report.sentences import count, enumerate_words, percent
@@ -85,10 +85,10 @@ class _StudyComparison:
         titles = self._shared_titles(classifier)
         baseline = results[self.base].baseline
         title = baseline if baseline in titles else next(iter(titles), None)
-        whole = _say_each({name: float(each.all_features.mean()) for name, each in results.items()})
+        whole = _say_each_compared_study({name: float(each.all_features.mean()) for name, each in results.items()})
         parts = [f"all features have an error rate of {whole}"]
         if title is not None:
-            means = _say_each({name: each.mean("error", title) for name, each in results.items()})
+            means = _say_each_compared_study({name: each.mean("error", title) for name, each in results.items()})
             sizes = enumerate_words([count(round(each.mean("size", title), 1)) for each in results.values()])
             parts.append(f"the mean of {title} is {means}, with {sizes} features")
         return f"{classifier}: {'; '.join(parts)}."
@@ -181,7 +181,9 @@ class _StudyComparison:
         def draw(narrow: bool = False) -> Figure:
             titles = dict.fromkeys(a.title for study in self.studies.values() for a in study.plan.algorithms)
             panels = {
-                f"{classifier}, {name}": runs_panel(each.datasets[""]) if self.by_run else datasets_panel(each)
+                f"{classifier}, {name}": overview_runs_panel(each.datasets[""])
+                if self.by_run
+                else overview_datasets_panel(each)
                 for classifier, results in self.classifiers.items()
                 for name, each in results.items()
             }
@@ -204,5 +206,5 @@ class _StudyComparison:
         return Content(tables=[Table("plans", "Keys that differ", list(rows.values()), columns, note=note)])
 
 
-def _say_each(errors: Mapping[str, float]) -> str:
+def _say_each_compared_study(errors: Mapping[str, float]) -> str:
     return enumerate_words([f"{percent(error)} in {name}" for name, error in errors.items()])

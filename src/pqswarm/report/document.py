@@ -72,7 +72,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _DocumentLayout:
     """What the report of one kind of summary consists of."""
 
     overview: Callable[[Any], Content]
@@ -80,19 +80,19 @@ class _Layout:
     sections: Sequence[Section]
 
 
-def _layout(study: DatasetSummary | StudySummary | MultiverseSummary) -> _Layout:
+def _document_layout(study: DatasetSummary | StudySummary | MultiverseSummary) -> _DocumentLayout:
     if isinstance(study, DatasetSummary):
-        return _Layout(overview_of_dataset, describe_dataset, list(REGISTRY.values()))
+        return _DocumentLayout(overview_of_dataset, describe_dataset, list(REGISTRY.values()))
     if isinstance(study, StudySummary):
-        return _Layout(overview_of_study, describe_study, SECTIONS_OVER_DATASETS)
-    return _Layout(overview_of_multiverse, describe_multiverse, SECTIONS_OVER_SPECIFICATIONS)
+        return _DocumentLayout(overview_of_study, describe_study, SECTIONS_OVER_DATASETS)
+    return _DocumentLayout(overview_of_multiverse, describe_multiverse, SECTIONS_OVER_SPECIFICATIONS)
 
 
 def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Document:
     """Return the report of a study: on one data set with all sections, on several, or of a multiverse."""
     if isinstance(study, StudySummary) and study.only is not None:
         return compose(replace(study.only, plan=study.plan))
-    layout = _layout(study)
+    layout = _document_layout(study)
     general = [(s, s.content(study)) for s in layout.sections if isinstance(s, StudySection)]
     answers = [sentence for _, content in general for sentence in content.answer]
     document = Document(
@@ -101,13 +101,15 @@ def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Documen
         description=" ".join([layout.describe(study), *answers]),
         baseline=study.baseline,
         version=study.about.version,
-        chapters=tuple(_compose_chapter(study, classifier, layout.sections) for classifier in study.classifiers),
-        parts=tuple(_name_parts(section, content, "") for section, content in general if content.shown),
+        chapters=tuple(
+            _compose_document_chapter(study, classifier, layout.sections) for classifier in study.classifiers
+        ),
+        parts=tuple(_name_document_parts(section, content, "") for section, content in general if content.shown),
     )
     return number_contents(document)
 
 
-def _compose_chapter(study: Any, classifier: Any, sections: Sequence[Section]) -> Chapter:
+def _compose_document_chapter(study: Any, classifier: Any, sections: Sequence[Section]) -> Chapter:
     contents = [(s, s.content(study, classifier)) for s in sections if isinstance(s, ClassifierSection)]
     return Chapter(
         name=classifier.name,
@@ -115,7 +117,9 @@ def _compose_chapter(study: Any, classifier: Any, sections: Sequence[Section]) -
         answer=tuple(sentence for _, content in contents for sentence in content.answer),
         numbers={label: value for _, content in contents for label, value in content.numbers.items()},
         parts=tuple(
-            _name_parts(section, content, f"{classifier.slug}-") for section, content in contents if content.shown
+            _name_document_parts(section, content, f"{classifier.slug}-")
+            for section, content in contents
+            if content.shown
         ),
     )
 
@@ -141,7 +145,7 @@ def number_contents(document: Document) -> Document:
     return replace(document, overview=overview, chapters=chapters, parts=number_parts(document.parts))
 
 
-def _name_parts(section: Section, content: Content, prefix: str) -> Passage:
+def _name_document_parts(section: Section, content: Content, prefix: str) -> Passage:
     """Return a section whose tables are named after the classifier, and drawings after classifier and section."""
     tables = [replace(table, name=f"{prefix}{table.name}") for table in content.tables]
     drawings = [replace(d, name=f"{prefix}{section.name}-{d.name}".rstrip("-")) for d in content.drawings]

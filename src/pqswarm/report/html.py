@@ -13,7 +13,7 @@ from pqswarm._web import read_scripts
 from pqswarm.report.document import Document
 from pqswarm.report.section import Drawing
 from pqswarm.report.style import STYLE
-from pqswarm.report.svg import inline_svg, narrowed
+from pqswarm.report.svg import inline_svg, narrowed_svg_figure
 
 
 def html_report(document: Document) -> str:
@@ -22,29 +22,29 @@ def html_report(document: Document) -> str:
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     numbers = count()
-    loader.filters["bind"] = _bind
-    loader.filters["pictures"] = lambda drawing: _pictures(drawing, f"d{next(numbers)}")
-    script = read_scripts("draw.js") + "\n" + _template("report.js")
+    loader.filters["bind"] = _bind_units_in_html
+    loader.filters["pictures"] = lambda drawing: _html_pictures(drawing, f"d{next(numbers)}")
+    script = read_scripts("draw.js") + "\n" + _html_template("report.js")
     if any(table.name == "specifications" for table in document.tables):
-        script += "\n" + _template("specifications.js")
+        script += "\n" + _html_template("specifications.js")
     return loader.get_template("report.html.jinja").render(
         document=document,
-        style=Markup(_template("report.css")),  # noqa: S704 (ours)
+        style=Markup(_html_template("report.css")),  # noqa: S704 (ours)
         script=Markup(script),  # noqa: S704 (ours)
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
-def _template(name: str) -> str:
+def _html_template(name: str) -> str:
     return (files("pqswarm.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _bind(text: str) -> str:
+def _bind_units_in_html(text: str) -> str:
     """Keep a number and its unit on one line."""
     return text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
 
 
-def _pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
+def _html_pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
     """A drawing for the page: ``wide``, and ``narrow`` if it can be drawn for narrow screens."""
     figure = drawing.draw()
     if drawing.raster:
@@ -54,7 +54,7 @@ def _pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
         data = base64.b64encode(file.getvalue()).decode()
         return {"wide": Markup(f'<img alt="{escape(drawing.caption)}" src="data:image/png;base64,{data}">')}  # noqa: S704
     pictures = {"wide": inline_svg(figure, drawing.caption, f"{prefix}-")}
-    small = drawing.narrow() if drawing.narrow else narrowed(figure)
+    small = drawing.narrow() if drawing.narrow else narrowed_svg_figure(figure)
     if small is not None:
         pictures["narrow"] = inline_svg(small, drawing.caption, f"{prefix}n-")
     return {kind: Markup(text) for kind, text in pictures.items()}  # noqa: S704 (its words are escaped)

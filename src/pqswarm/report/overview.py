@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import BoolArray
 from pqswarm.events import get_preset
-from pqswarm.report.claims import adjusted_p, check_claims_in_specifications, claims_table, table_of_fractions
+from pqswarm.report.claims import check_claims_in_specifications, claim_fractions_table, claim_p_values, claims_table
 from pqswarm.report.runs import Panel, draw_panels, run_points
 from pqswarm.report.section import Content, Table, adaptive_drawing
-from pqswarm.report.sections.datasets import say_leader
+from pqswarm.report.sections.datasets import say_leader_over_datasets
 from pqswarm.report.sections.specifications import specification_curve
 from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
 from pqswarm.report.summary import (
@@ -36,10 +36,10 @@ def overview_of_dataset(study: DatasetSummary) -> Content:
     """Return the first screen of the report on one data set, where the unit is the run."""
     note = "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once."
     return Content(
-        answer=[_say_best(classifier) for classifier in study.classifiers],
+        answer=[_overview_sentence(classifier) for classifier in study.classifiers],
         drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
-        tables=[claims_table(study) or _means_table(study)],
-        words=[say_limits(study)],
+        tables=[claims_table(study) or _overview_means_table(study)],
+        words=[overview_limits(study)],
     )
 
 
@@ -52,7 +52,7 @@ def overview_of_study(study: StudySummary) -> Content:
         f"on further data sets of the same kind. For the report on one data set: pqswarm report DIR --dataset NAME."
     )
     return Content(
-        answer=[say_leader(study, classifier) for classifier in study.classifiers],
+        answer=[say_leader_over_datasets(study, classifier) for classifier in study.classifiers],
         drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
         tables=[] if claims is None else [claims],
         words=[words],
@@ -72,9 +72,9 @@ def overview_of_multiverse(study: MultiverseSummary) -> Content:
         f"figure for the keys it sets; filter specifications by choice above the figure."
     )
     return Content(
-        answer=[_say_fractions(study, each, claims[each.name]) for each in study.classifiers],
+        answer=[_overview_of_specification_fractions(study, each, claims[each.name]) for each in study.classifiers],
         drawings=[specification_curve(study, first, "error", f"{first.slug}-curve-error")],
-        tables=[table_of_fractions(study, claims)],
+        tables=[claim_fractions_table(study, claims)],
         words=[words],
     )
 
@@ -82,26 +82,26 @@ def overview_of_multiverse(study: MultiverseSummary) -> Content:
 def plot_overview(study: DatasetSummary | StudySummary, *, narrow: bool = False) -> Figure:
     """Draw error against size for all classifiers of a study: runs, or means on data sets, and larger, their means."""
     if isinstance(study, DatasetSummary):
-        return draw_panels({each.name: runs_panel(each) for each in study.classifiers}, study.palette, narrow)
-    panels = {each.name: datasets_panel(each) for each in study.classifiers}
+        return draw_panels({each.name: overview_runs_panel(each) for each in study.classifiers}, study.palette, narrow)
+    panels = {each.name: overview_datasets_panel(each) for each in study.classifiers}
     return draw_panels(panels, study.palette, narrow, "data set")
 
 
-def runs_panel(classifier: ClassifierSummary) -> Panel:
+def overview_runs_panel(classifier: ClassifierSummary) -> Panel:
     """Return the points of the runs with one classifier."""
     return *run_points(classifier), (classifier.n_features, classifier.all_features)
 
 
-def datasets_panel(classifier: ClassifierAcrossDatasets) -> Panel:
+def overview_datasets_panel(classifier: ClassifierAcrossDatasets) -> Panel:
     """Return the points of the means on each data set with one classifier."""
     first = next(iter(classifier.datasets.values()))
     points = {title: (classifier.means("size", title), classifier.means("error", title)) for title in classifier.titles}
     return points, {}, list(classifier.datasets), (first.n_features, float(classifier.all_features.mean()))
 
 
-def _say_best(classifier: ClassifierSummary) -> str:
+def _overview_sentence(classifier: ClassifierSummary) -> str:
     """The result with one classifier: the best algorithms, and a search that runs only once if it has a lower error."""
-    sentence = _say_best_repeated(classifier)
+    sentence = _overview_of_best_repeated(classifier)
     lowest = min(float(classifier.errors(title).mean()) for title in classifier.runs)
     single = min(classifier.sequential, key=lambda title: (classifier.sequential[title].error, title), default=None)
     if single is None or round(classifier.sequential[single].error, 12) >= round(lowest, 12):
@@ -112,12 +112,12 @@ def _say_best(classifier: ClassifierSummary) -> str:
     )
 
 
-def _say_best_repeated(classifier: ClassifierSummary) -> str:
+def _overview_of_best_repeated(classifier: ClassifierSummary) -> str:
     """The repeated algorithms with the lowest mean error, and those not significantly different, in one sentence."""
     errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
     means = {title: (float(values.mean()), float(classifier.sizes(title).mean())) for title, values in errors.items()}
     leader = min(means, key=lambda title: means[title])
-    p = adjusted_p(errors, leader)
+    p = claim_p_values(errors, leader)
     level = sorted((t for t in means if t == leader or p[t] > _ALPHA), key=lambda title: means[title])
     smallest = min(level, key=lambda title: means[title][::-1])
     error, size = means[leader]
@@ -129,7 +129,7 @@ def _say_best_repeated(classifier: ClassifierSummary) -> str:
     if classifier.n_runs == 1 or len(level) == 1:
         best = f"the lowest {mean}error rate," if len(means) > 1 else f"a {mean}error rate of"
         return f"{name}: {leader} has {best} {percent(error)} with {count(round(size, 1))} features ({whole})."
-    bounds = _say_error_range([means[title][0] for title in level])
+    bounds = _overview_error_range([means[title][0] for title in level])
     if len(level) == len(means):
         return f"{name}: the mean error rates of the algorithms do not differ significantly ({bounds}; {whole})."
     return (
@@ -139,13 +139,13 @@ def _say_best_repeated(classifier: ClassifierSummary) -> str:
     )
 
 
-def _say_error_range(errors: Sequence[float]) -> str:
+def _overview_error_range(errors: Sequence[float]) -> str:
     low = f"{100 * min(errors):.2f}"
     high = f"{100 * max(errors):.2f}"
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
-def _say_fractions(
+def _overview_of_specification_fractions(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, claims: Mapping[str, BoolArray]
 ) -> str:
     """In how many specifications the baseline is ahead, and which others are ahead of it."""
@@ -163,13 +163,13 @@ def _say_fractions(
     return f"{text}; {enumerate_words(ahead)}." if ahead else f"{text}."
 
 
-def say_limits(study: DatasetSummary) -> str:
+def overview_limits(study: DatasetSummary) -> str:
     """Return what a study of this size can detect, and what it cannot."""
     plan = study.plan
     item = study.item
     n_runs = min(classifier.n_runs for classifier in study.classifiers)
     size = f"With {count_runs(n_runs)} of {plan.max_evaluations} evaluations on {study.n_events} {item}s, this study"
-    gaps = {classifier.name: _detectable_difference(classifier) for classifier in study.classifiers}
+    gaps = {classifier.name: _overview_detectable_difference(classifier) for classifier in study.classifiers}
     detectable = [f"{100 * gap:.2f} ({name})" for name, gap in gaps.items() if gap is not None]
     if detectable:
         power = "percentage points or more (80 % power at the 5 % level)"
@@ -190,7 +190,7 @@ def say_limits(study: DatasetSummary) -> str:
     return " ".join(sentences)
 
 
-def _detectable_difference(classifier: ClassifierSummary) -> float | None:
+def _overview_detectable_difference(classifier: ClassifierSummary) -> float | None:
     """The difference in mean error that the runs can detect, from the variance of the two best algorithms."""
     if classifier.n_runs < _MIN_RUNS:
         return None
@@ -200,7 +200,7 @@ def _detectable_difference(classifier: ClassifierSummary) -> float | None:
     return _DETECTABLE * sqrt(2 * variance / classifier.n_runs) if variance > 1e-20 else None
 
 
-def _means_table(study: DatasetSummary) -> Table:
+def _overview_means_table(study: DatasetSummary) -> Table:
     """The means of the algorithms, one row each, for studies without a comparison with the paper."""
     first = study.classifiers[0]
     rows: list[dict[str, Any]] = [{"algorithm": title} for title in first.runs]
@@ -228,15 +228,15 @@ def describe_dataset(study: DatasetSummary) -> str:
     """Return a paragraph on a study on one data set."""
     return " ".join(
         [
-            _say_data(study),
-            _say_searches(study.plan, [classifier.name for classifier in study.classifiers], study.item, study),
-            *_say_tests(study),
-            *_say_unfinished(study),
+            _overview_of_data(study),
+            _overview_of_searches(study.plan, [classifier.name for classifier in study.classifiers], study.item, study),
+            *_overview_of_tests(study),
+            *_overview_of_unfinished(study),
         ]
     )
 
 
-def _say_data(study: DatasetSummary) -> str:
+def _overview_of_data(study: DatasetSummary) -> str:
     generated = study.generated
     wavelet = "" if study.wavelet_level is None else "wavelet "
     data = f"{study.n_events} {study.item}s of {len(study.class_names)} classes"
@@ -248,7 +248,9 @@ def _say_data(study: DatasetSummary) -> str:
     return f"{data}{standard} (preset {generated.preset_name}, seed {generated.seed}), with {features}{options}."
 
 
-def _say_searches(plan: StudyPlan, classifiers: list[str], item: str, dataset: DatasetSummary | None = None) -> str:
+def _overview_of_searches(
+    plan: StudyPlan, classifiers: list[str], item: str, dataset: DatasetSummary | None = None
+) -> str:
     """Who searched for what, and with which budget."""
     once = [algorithm.title for algorithm in plan.sequential]
     titles = enumerate_words([algorithm.title for algorithm in plan.searched] + once)
@@ -261,7 +263,7 @@ def _say_searches(plan: StudyPlan, classifiers: list[str], item: str, dataset: D
     )
 
 
-def _say_tests(study: DatasetSummary) -> list[str]:
+def _overview_of_tests(study: DatasetSummary) -> list[str]:
     """How the best subsets were tested, if all were."""
     n_levels = sum(level != inf for level in study.plan.dataset.snr)
     n_sets = len(held_out_seeds(study.plan))
@@ -275,7 +277,7 @@ def _say_tests(study: DatasetSummary) -> list[str]:
     return [f"The best subsets were then tested {enumerate_words(tests)}."] if tests and is_tested else []
 
 
-def _say_unfinished(study: DatasetSummary) -> list[str]:
+def _overview_of_unfinished(study: DatasetSummary) -> list[str]:
     plan = study.plan
     names = [classifier.name for classifier in study.classifiers]
     behind = [f"{c.name}: {c.n_runs} of {plan.runs} runs" for c in study.classifiers if c.n_runs < plan.runs]
@@ -301,21 +303,22 @@ def describe_study(study: StudySummary) -> str:
     presets = {each.generated.preset_name for each in study.datasets.values() if each.generated}
     origin = f" (preset {presets.pop()})" if study.first.generated and len(presets) == 1 else ""
     sentences = [
-        f"{len(study.datasets)} data sets of {events} {study.item}s each{origin}: {_say_names(list(study.datasets))}. "
-        f"On each, {_say_searches(study.plan, [classifier.name for classifier in study.classifiers], study.item)}"
+        f"{len(study.datasets)} data sets of {events} {study.item}s each{origin}: "
+        f"{_overview_names(list(study.datasets))}. On each, "
+        f"{_overview_of_searches(study.plan, [classifier.name for classifier in study.classifiers], study.item)}"
     ]
     if study.missing:
         verb = "is" if len(study.missing) == 1 else "are"
-        sentences.append(f"The study is not finished: {_say_names(list(study.missing))} {verb} left out.")
+        sentences.append(f"The study is not finished: {_overview_names(list(study.missing))} {verb} left out.")
     if study.unfinished:
         sentences.append(
-            f"Runs are missing on {_say_names(study.unfinished)}: only runs that all algorithms have finished count, "
-            f"and searches that have not run on every data set are left out."
+            f"Runs are missing on {_overview_names(study.unfinished)}: only runs that all algorithms have finished "
+            f"count, and searches that have not run on every data set are left out."
         )
     return " ".join(sentences)
 
 
-def _say_names(names: list[str]) -> str:
+def _overview_names(names: list[str]) -> str:
     """The names of data sets; seeds as a list of numbers."""
     if len(names) > 1 and all(name.startswith("seed ") for name in names):
         return f"seeds {enumerate_words([name.removeprefix('seed ') for name in names])}"
@@ -332,7 +335,7 @@ def describe_multiverse(study: MultiverseSummary) -> str:
     sentences = [
         f"{study.n_counted} specifications{study.restriction} of a plan ({plan.multiverse.design} design{marked}) vary "
         f"{choices}. In each, on {enumerate_words(study.datasets)}, "
-        f"{_say_searches(plan, [classifier.name for classifier in study.classifiers], 'event')}"
+        f"{_overview_of_searches(plan, [classifier.name for classifier in study.classifiers], 'event')}"
     ]
     if study.missing:
         sentences.append(f"The study is not finished: {study.missing} specifications are left out.")

@@ -31,7 +31,7 @@ def run_points(classifier: ClassifierSummary) -> tuple[Points, Points, list[int]
     return points, fronts, [record.key.run for record in classifier.runs[classifier.baseline]]
 
 
-def check_points(points: Points, empty: bool = False) -> Points:
+def check_run_points(points: Points, empty: bool = False) -> Points:
     """Return sizes and errors as arrays; raise an error if they do not match."""
     if not points and not empty:
         raise PqswarmError("points is empty: a figure needs at least one algorithm.")
@@ -56,7 +56,7 @@ def run_tips(
     ]
 
 
-def draw_points(
+def draw_run_points(
     axis: Axes,
     points: Points,
     all_features: tuple[int, float] | None,
@@ -106,7 +106,7 @@ def draw_all_features(axis: Axes, number: int, error: float, edge: float) -> End
 
 
 Panel = tuple[Points, Points, Sequence[int | str] | None, tuple[int, float]]
-"""Points, fronts, numbers of the runs, and number and error of all features; see :func:`draw_points`."""
+"""Points, fronts, numbers of the runs, and number and error of all features; see :func:`draw_run_points`."""
 
 
 def draw_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, unit: str = "run") -> Figure:
@@ -120,7 +120,7 @@ def draw_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, uni
         labels = []
         for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
             axis = figure.add_subplot(rows, columns, i + 1)
-            labels += draw_points(axis, points, whole, palette, fronts, numbers, unit)
+            labels += draw_run_points(axis, points, whole, palette, fronts, numbers, unit)
             axis.set_title(name, fontweight="bold", parse_math=False)
             if i % columns == 0:
                 axis.set_ylabel("error rate [%]")
@@ -135,28 +135,28 @@ _HUGE = 1e300
 Groups = Mapping[str, Sequence[RunRecord]]
 
 
-def evaluation_grid(n_evaluations: int) -> IntArray:
+def run_evaluation_grid(n_evaluations: int) -> IntArray:
     """Return at most 150 numbers of evaluations up to the last, dense enough for a curve."""
     if n_evaluations <= _STEPS:
         return np.arange(1, n_evaluations + 1)
     return np.unique(np.geomspace(1, n_evaluations, _STEPS).round().astype(np.int64))
 
 
-def evaluation_ends(groups: Groups) -> dict[str, int]:
+def run_evaluation_ends(groups: Groups) -> dict[str, int]:
     """Return the number of evaluations of the longest run of each algorithm."""
     return {title: max(record.result.n_evaluations for record in group) for title, group in groups.items()}
 
 
 def convergence_grid(groups: Groups, budget: int) -> IntArray:
     """Return the numbers of evaluations at which :func:`convergence_curves` has points, including the ends."""
-    ends = evaluation_ends(groups).values()
-    return np.union1d(evaluation_grid(max(budget, *ends)), [budget, *ends]).astype(np.int64)
+    ends = run_evaluation_ends(groups).values()
+    return np.union1d(run_evaluation_grid(max(budget, *ends)), [budget, *ends]).astype(np.int64)
 
 
 def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
     """Return the lowest error of each run at :func:`convergence_grid`, infinite before its first evaluation."""
     grid = convergence_grid(groups, budget)
-    ends = evaluation_ends(groups)
+    ends = run_evaluation_ends(groups)
     return {
         title: np.array([record.result.error_after(grid[grid <= ends[title]]) for record in group])
         for title, group in groups.items()
@@ -170,7 +170,7 @@ def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArra
         raise PqswarmError(f"the curves of {title!r} have shape {curve.shape}: it must be (n_runs, n_points).")
     if np.isnan(curve).any() or not np.isfinite(curve[:, -1]).all():
         raise PqswarmError(f"the curves of {title!r} must hold numbers and end in finite errors.")
-    chosen = np.searchsorted(at, evaluation_grid(int(at[curve.shape[1] - 1])), side="right") - 1
+    chosen = np.searchsorted(at, run_evaluation_grid(int(at[curve.shape[1] - 1])), side="right") - 1
     chosen = np.unique(chosen[chosen >= 0])
     finite = np.minimum(curve[:, chosen], _HUGE)  # interpolation between infinities would give nan
     values = np.percentile(finite, [25, 50, 75], axis=0)
@@ -180,7 +180,7 @@ def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArra
     return at[chosen[kept]], values[:, kept]
 
 
-def attained_errors(record: RunRecord) -> FloatArray:
+def errors_attained_by_runs(record: RunRecord) -> FloatArray:
     """Return the lowest error of a run with at most 1, 2, 3, ... features; infinite if it has none."""
     masks, errors = record.result.front_masks, record.result.front_errors
     lowest = np.full(record.mask.size, np.inf)

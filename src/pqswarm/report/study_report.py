@@ -64,7 +64,7 @@ def write_report(
     study = read_summary(folder, dataset, where)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
-    return _write_document(compose(replace(study, plan=compared)), format, path, _table_of_runs(study))
+    return _write_report_document(compose(replace(study, plan=compared)), format, path, _report_runs_table(study))
 
 
 def write_comparison(
@@ -92,7 +92,7 @@ def write_comparison(
         raise unknown_name("format", format, FORMATS)
     name = _NAMES[format].replace("report", "-".join(["beside", *(Path(each).resolve().name for each in folders[1:])]))
     path = _report_path(folders[0], name) if out is None else Path(out)
-    return _write_document(compose_report(folders), format, path)
+    return _write_report_document(compose_report(folders), format, path)
 
 
 def compose_report(
@@ -121,7 +121,7 @@ def _report_path(folder: str | Path, name: str) -> Path:
     return path
 
 
-def _write_document(document: Document, format: str, path: Path, *more: Table) -> Path:  # noqa: A002
+def _write_report_document(document: Document, format: str, path: Path, *more: Table) -> Path:  # noqa: A002
     if format == "csv":
         for table in (*document.tables, *more):
             write_atomically(path / f"{table.name}.csv", table.csv())
@@ -168,10 +168,10 @@ def write_figures(
     ]
 
 
-def _table_of_runs(study: StudySummary | MultiverseSummary) -> Table:
+def _report_runs_table(study: StudySummary | MultiverseSummary) -> Table:
     """All runs, for your own statistics; of a multiverse only errors and sizes."""
     if isinstance(study, StudySummary):
-        return Table("runs", "All runs", list(_rows_of_runs(study)))
+        return Table("runs", "All runs", list(_report_runs_rows(study)))
     rows = [
         {
             "specification": specification.name,
@@ -191,7 +191,7 @@ def _table_of_runs(study: StudySummary | MultiverseSummary) -> Table:
     return Table("runs", "All runs", rows)
 
 
-def _rows_of_runs(study: StudySummary) -> Iterator[dict[str, Any]]:
+def _report_runs_rows(study: StudySummary) -> Iterator[dict[str, Any]]:
     """The column of the data set is left out if there is only one."""
     for name, dataset in study.datasets.items():
         for classifier in dataset.classifiers:

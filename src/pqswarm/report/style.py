@@ -88,11 +88,11 @@ def save_figure(figure: Figure, path: str | Path, width: float | None = None) ->
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
     with mpl.rc_context(STYLE):
         if width is not None and ending == "pdf":
-            return write_atomically(path, lambda file: _write_scaled_pdf(figure, file, width, stamps))
+            return write_atomically(path, lambda file: _save_scaled_pdf_figure(figure, file, width, stamps))
         return write_atomically(path, lambda file: figure.savefig(file, format=ending, dpi=150, metadata=stamps))
 
 
-def _write_scaled_pdf(figure: Figure, file: IO[bytes], width: float, stamps: dict[str, None]) -> None:
+def _save_scaled_pdf_figure(figure: Figure, file: IO[bytes], width: float, stamps: dict[str, None]) -> None:
     """Write a page on which text and lines are scaled with the axes, which another size of the figure would not do."""
     from matplotlib.backends import backend_pdf
 
@@ -156,11 +156,11 @@ def draw_cell(
     axis.add_artist(mark(cell, tips=[tip] if tip else []))  # add_artist does not change the limits
     cell.set_in_layout(False)  # it lies inside the axes
     if text:
-        ink = "#ffffff" if _luminance(color, opacity) < _MIDDLE else INK
+        ink = "#ffffff" if _color_luminance(color, opacity) < _MIDDLE else INK
         axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink).set_in_layout(False)
 
 
-def _luminance(color: str, opacity: float) -> float:
+def _color_luminance(color: str, opacity: float) -> float:
     """Relative luminance (WCAG) of a color over white; over black, white is legible on all of ours."""
     rgb = 1 - opacity * (1 - np.array(to_rgb(color)))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

@@ -482,12 +482,12 @@ def summarize(store: Store, dataset: str | None = None) -> StudySummary:
     Of an unfinished study, only the runs that all algorithms have finished are used, and data sets without are left
     out. Of a study on several data sets, one can be given by its name.
     """
-    about = _find_about(store)
+    about = _read_about_for_summary(store)
     plan = restore_plan(about.plan)
     names = list(plan.cells())
     if dataset is not None or names == [""]:
         return StudySummary.of(_summarize_dataset(store.of(dataset or ""), about))
-    datasets = {name: _summarize_dataset(store.of(name), about) for name in _datasets_with_runs(store, plan)}
+    datasets = {name: _summarize_dataset(store.of(name), about) for name in _datasets_to_summarize(store, plan)}
     if not datasets:
         raise PqswarmError(
             f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."
@@ -495,14 +495,14 @@ def summarize(store: Store, dataset: str | None = None) -> StudySummary:
     return StudySummary(plan, about, datasets, tuple(name for name in names if name not in datasets))
 
 
-def _find_about(store: Store) -> findings.About:
+def _read_about_for_summary(store: Store) -> findings.About:
     about = store.of("").find(findings.About)
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
     return about
 
 
-def _datasets_with_runs(store: Store, plan: StudyPlan) -> list[str]:
+def _datasets_to_summarize(store: Store, plan: StudyPlan) -> list[str]:
     """Data sets on which, with each classifier, all algorithms have finished a run of the same number."""
     finished = {status.key for status in store.statuses() if status.finished}
 
@@ -517,7 +517,7 @@ def _datasets_with_runs(store: Store, plan: StudyPlan) -> list[str]:
 
 def _summarize_dataset(store: Store, about: findings.About) -> DatasetSummary:
     try:
-        summary = _read_dataset(store, about)
+        summary = _read_dataset_summary(store, about)
         check_consistency(summary)
     except PqswarmError:
         raise
@@ -526,14 +526,14 @@ def _summarize_dataset(store: Store, about: findings.About) -> DatasetSummary:
     return summary
 
 
-def _read_dataset(store: Store, about: findings.About) -> DatasetSummary:
+def _read_dataset_summary(store: Store, about: findings.About) -> DatasetSummary:
     plan = restore_plan(about.plan).cells()[store.dataset]
     records = store.finished()
     classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
         raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
-    events = _required(store.find(findings.Events))
+    events = _summary_finding(store.find(findings.Events))
     held_out = plan.held_out
     # Studies that do not store names have the classes of the preset and wavelet features.
     generated = plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
@@ -551,7 +551,7 @@ def _read_dataset(store: Store, about: findings.About) -> DatasetSummary:
     )
 
 
-def _required(finding: _Finding | None) -> _Finding:
+def _summary_finding(finding: _Finding | None) -> _Finding:
     """A finding that every study with searches must have."""
     if finding is None:
         raise KeyError("runs without the data they searched")
@@ -576,16 +576,16 @@ def _summarize_classifier(
     return ClassifierSummary(
         name=name,
         slug=classifier_slugs([c.name for c in plan.classifiers])[name],
-        classifier=plan.classifier(name).make(_required(store.find(findings.Hyperparameters, name)).settings),
+        classifier=plan.classifier(name).make(_summary_finding(store.find(findings.Hyperparameters, name)).settings),
         grid=None if grid is None else grid.result,
-        all_features=_required(store.find(findings.AllFeatures, name)).error,
+        all_features=_summary_finding(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
         baseline=titles[plan.baseline],
-        best_known=_summarize_best_known(_required(store.find(findings.ProblemDigest, name)).digest),
+        best_known=_summarize_best_known(_summary_finding(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )
 
@@ -655,11 +655,11 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
 
     Specifications without all runs are left out, as are those with other alternatives than `where` gives by choice.
     """
-    about = _find_about(store)
+    about = _read_about_for_summary(store)
     plan = restore_plan(about.plan)
     assert plan.multiverse is not None  # noqa: S101
-    specifications = _select_specifications(plan.multiverse, where or {})
-    results = _MultiverseResults(store, plan)
+    specifications = _specifications_to_summarize(plan.multiverse, where or {})
+    results = _MultiverseSummarizer(store, plan)
     complete = [specification for specification in specifications if results.is_complete(specification.name)]
     if sum(not specification.marked for specification in complete) < 2:
         raise PqswarmError(f"{store.folder} has fewer than two finished specifications yet: wait, or resume it.")
@@ -677,7 +677,7 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     )
 
 
-def _select_specifications(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:
+def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:
     """The specifications with the alternatives asked for; a choice may be given by the last part of its name."""
     choices = {name: choice for choice in multiverse.choices for name in (choice, choice.rpartition(".")[2])}
     specifications = multiverse.list_specifications()
@@ -691,7 +691,7 @@ def _select_specifications(multiverse: MultiversePlan, where: Mapping[str, str])
     return specifications
 
 
-class _MultiverseResults:
+class _MultiverseSummarizer:
     """Errors and sizes of the finished runs of a multiverse, read at once."""
 
     def __init__(self, store: Store, plan: StudyPlan) -> None:
@@ -732,7 +732,7 @@ class _MultiverseResults:
     def _summarize_specification(self, classifier: str, specification: str) -> ClassifierAcrossDatasets:
         datasets = self.datasets[specification]
         stores = {dataset: self.store.of(dataset) for dataset in datasets}
-        counts = {name: _required(store.find(findings.Events)).count for name, store in stores.items()}
+        counts = {name: _summary_finding(store.find(findings.Events)).count for name, store in stores.items()}
 
         def errors(algorithm: str, dataset: str) -> FloatArray:
             runs = [self.finished[key].error for key in self.keys(classifier, algorithm, dataset)]
@@ -742,7 +742,7 @@ class _MultiverseResults:
             runs = [self.finished[key].size for key in self.keys(classifier, algorithm, dataset)]
             return np.array(runs, dtype=np.float64)
 
-        whole = [_required(store.find(findings.AllFeatures, classifier)).error for store in stores.values()]
+        whole = [_summary_finding(store.find(findings.AllFeatures, classifier)).error for store in stores.values()]
         algorithms = self.plan.algorithms
         return ClassifierAcrossDatasets(
             name=classifier,

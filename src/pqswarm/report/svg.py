@@ -78,13 +78,13 @@ def _open_svg_tag(artist: Artist, figure: Figure, name: str) -> str:
     """The opening tag of a marked artist's group, with tooltips for the artist or each of its points."""
     known = mark_of(artist)
     kinds = "mark label" if isinstance(artist, Text) else "mark"
-    series = f' data-series="{_escape_text(known.series)}"' if known.series else ""
-    series += f' data-key="{_escape_text(known.key)}"' if known.key else ""
+    series = f' data-series="{_escape_svg_text(known.series)}"' if known.series else ""
+    series += f' data-key="{_escape_svg_text(known.key)}"' if known.key else ""
     group = f'<g id="{name}" class="{kinds}"{series}'
     if len(known.tips) <= 1:
-        return "".join([f"{group}>", *(f"<title>{_escape_text(tip)}</title>" for tip in known.tips)])
+        return "".join([f"{group}>", *(f"<title>{_escape_svg_text(tip)}</title>" for tip in known.tips)])
     circles = [
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}"><title>{_escape_text(tip)}</title></circle>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}"><title>{_escape_svg_text(tip)}</title></circle>'
         for tip, (x, y) in zip(known.tips, _places_in_svg(artist, figure, len(known.tips)), strict=True)
         if np.isfinite([x, y]).all()
     ]
@@ -116,31 +116,31 @@ def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
     return np.column_stack([places[:, 0], 72 * figure.get_figheight() - places[:, 1]])
 
 
-def _escape_text(text: str) -> str:
+def _escape_svg_text(text: str) -> str:
     """Escape text for an attribute or between tags."""
     return escape(_CONTROL.sub(" ", text))
 
 
 def _tidy_svg(body: str, prefix: str) -> str:
     # Tag by tag, so that the text between them is unchanged.
-    body = _TAG.sub(lambda tag: _tidy_tag(tag[0], prefix), _DROPPED.sub("", body))
+    body = _TAG.sub(lambda tag: _tidy_svg_tag(tag[0], prefix), _DROPPED.sub("", body))
     return re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
 
 
-def _tidy_tag(tag: str, prefix: str) -> str:
+def _tidy_svg_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
-    tag = _PLACE.sub(lambda match: f' {match[1]}="{_round_numbers(match[2])}"', tag)
-    tag = _LINES.sub(lambda match: f' d="{_shorten_steps(match[1])}"', tag)
+    tag = _PLACE.sub(lambda match: f' {match[1]}="{_round_svg_numbers(match[2])}"', tag)
+    tag = _LINES.sub(lambda match: f' d="{_shorten_svg_path(match[1])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
 
-def _round_numbers(numbers: str) -> str:
+def _round_svg_numbers(numbers: str) -> str:
     """Round to two decimals: a hundredth of a point is invisible, and the text is half as long."""
     return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
 
 
-def _shorten_steps(path: str) -> str:
+def _shorten_svg_path(path: str) -> str:
     """Write horizontal and vertical lines with one number: step functions become half as long."""
     parts = []
     last = ["", ""]
@@ -160,7 +160,7 @@ _MAX_TEXTS = 200
 _MIN_AXES = 1.6  # inches
 
 
-def narrowed(figure: Figure) -> Figure | None:
+def narrowed_svg_figure(figure: Figure) -> Figure | None:
     """Lay a figure out for a narrow screen; return None, and leave it unusable, if texts would overlap."""
     if figure.get_figwidth() <= _WIDTH:
         return figure
@@ -173,33 +173,33 @@ def narrowed(figure: Figure) -> Figure | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about axes without space, checked below
         settle(figure)
-        for text, width in [(text, box.width / figure.bbox.width) for text, box in _visible_texts_when_narrow(figure)]:
+        for text, width in [(text, box.width / figure.bbox.width) for text, box in _svg_texts_when_narrow(figure)]:
             if width > _LONG:
                 text.set_text(fill(text.get_text(), int(_LONG * len(text.get_text()) / width)))
     if any(axis.get_window_extent().width < _MIN_AXES * figure.dpi for axis in figure.axes if axis.get_visible()):
         return None
     page = figure.bbox.padded(1.0)
-    boxes = [box for _, box in _visible_texts_when_narrow(figure)]
+    boxes = [box for _, box in _svg_texts_when_narrow(figure)]
     inside = all(page.contains(*box.min) and page.contains(*box.max) for box in boxes)
-    apart = not any(_overlap_when_narrow(a, b) for a, b in combinations(boxes, 2))
+    apart = not any(_svg_overlap_when_narrow(a, b) for a, b in combinations(boxes, 2))
     return figure if inside and apart else None
 
 
-def _visible_texts_when_narrow(figure: Figure) -> list[tuple[Text, Bbox]]:
+def _svg_texts_when_narrow(figure: Figure) -> list[tuple[Text, Bbox]]:
     """The visible texts and their boxes in pixels."""
-    ticks = {label for axis in figure.axes for one in (axis.xaxis, axis.yaxis) for label in _tick_labels(one)}
+    ticks = {label for axis in figure.axes for one in (axis.xaxis, axis.yaxis) for label in _svg_tick_labels(one)}
     shown = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in ticks]
     return [(text, text.get_window_extent()) for text in shown if text.get_visible() and text.get_text().strip()]
 
 
-def _tick_labels(axis: Axis) -> list[Text]:
+def _svg_tick_labels(axis: Axis) -> list[Text]:
     """Labels of ticks outside the axes, which are not drawn."""
     low, high = sorted(axis.get_view_interval())
     ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
     return [label for tick in ticks if not low <= tick.get_loc() <= high for label in (tick.label1, tick.label2)]
 
 
-def _overlap_when_narrow(a: Bbox, b: Bbox) -> bool:
+def _svg_overlap_when_narrow(a: Bbox, b: Bbox) -> bool:
     """Whether two boxes overlap beyond their borders."""
     width = min(a.x1, b.x1) - max(a.x0, b.x0)
     height = min(a.y1, b.y1) - max(a.y0, b.y0)

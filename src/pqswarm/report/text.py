@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from pqswarm.report.document import Document
-from pqswarm.report.section import Content, Drawing, plain_latex
+from pqswarm.report.section import Content, Drawing, section_text_in_latex
 from pqswarm.statistics.tables import escape_markdown
 
 
@@ -29,7 +29,7 @@ def _latex_figure(drawing: Drawing) -> str:
         r"\begin{figure}",
         r"\centering",
         rf"\includegraphics[width=\linewidth]{{{file}}}",
-        rf"\caption{{{plain_latex(drawing.caption)}}}",
+        rf"\caption{{{section_text_in_latex(drawing.caption)}}}",
         rf"\label{{fig:{drawing.name}}}",
         r"\end{figure}}{}",
     ]
@@ -40,7 +40,7 @@ def markdown_report(document: Document) -> str:
     """Return the text and tables of a report as Markdown, with special characters escaped."""
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
     answer = (f"**{escape_markdown(line)}**" for line in document.overview.answer)
-    blocks = [f"# {title}", *answer, *_blocks(document.overview), escape_markdown(document.description)]
+    blocks = [f"# {title}", *answer, *_markdown_blocks(document.overview), escape_markdown(document.description)]
     blocks += ["The figures are written by `pqswarm report DIR --figures figures`."]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
@@ -48,13 +48,13 @@ def markdown_report(document: Document) -> str:
         blocks += [f"## {escape_markdown(chapter.name)}", described, _markdown_list(chapter.answer)]
         blocks += [escape_markdown(f"Best single subset of {document.baseline}: {best}.")] if best else []
         for part in chapter.parts:
-            blocks += [f"### {escape_markdown(part.heading)}", *_blocks(part.content)]
+            blocks += [f"### {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     for part in document.parts:
-        blocks += [f"## {escape_markdown(part.heading)}", *_blocks(part.content)]
+        blocks += [f"## {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _blocks(content: Content) -> list[str]:
+def _markdown_blocks(content: Content) -> list[str]:
     figures = [f"![{escape_markdown(one.title)}](figures/{one.name}.svg)" for one in content.drawings]
     tables = [table.markdown() for table in content.tables]
     listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]

@@ -95,7 +95,7 @@ def bootstrap_mean(values: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> 
     >>> round(mean.estimate, 4), round(mean.lower, 4), round(mean.upper, 4)
     (0.0735, 0.0712, 0.0768)
     """
-    return _bootstrap(lambda x, axis: x.mean(axis), (checked_sample("values", values),), alpha, seed)
+    return _bootstrap_interval(lambda x, axis: x.mean(axis), (checked_sample("values", values),), alpha, seed)
 
 
 def bootstrap_difference(x: ArrayLike, y: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
@@ -125,10 +125,12 @@ def bootstrap_difference(x: ArrayLike, y: ArrayLike, *, alpha: float = 0.05, see
     (-10.0, -11.4, -8.6)
     """
     samples = checked_sample("x", x), checked_sample("y", y)
-    return _bootstrap(lambda x, y, axis: x.mean(axis) - y.mean(axis), samples, alpha, seed)
+    return _bootstrap_interval(lambda x, y, axis: x.mean(axis) - y.mean(axis), samples, alpha, seed)
 
 
-def _bootstrap(statistic: Callable[..., Any], samples: tuple[FloatArray, ...], alpha: float, seed: int) -> Interval:
+def _bootstrap_interval(
+    statistic: Callable[..., Any], samples: tuple[FloatArray, ...], alpha: float, seed: int
+) -> Interval:
     """A statistic with its BCa interval, which is a point if the samples do not vary.
 
     Samples are sorted and statistics rounded: the same results in another order, or read back from a file, have the

@@ -101,7 +101,7 @@ class PairedComparison:
         return plain | self.difference.row("difference") | probable | last
 
 
-def _differences(x: ArrayLike, y: ArrayLike) -> FloatArray:
+def _paired_differences(x: ArrayLike, y: ArrayLike) -> FloatArray:
     """Differences of paired values; those that only rounding separates from zero are zero."""
     first, second = checked_sample("x", x), checked_sample("y", y)
     if first.size != second.size:
@@ -142,7 +142,7 @@ def wilcoxon_signed_rank(x: ArrayLike, y: ArrayLike) -> float:
     """
     from scipy.stats import rankdata
 
-    found = _differences(x, y)
+    found = _paired_differences(x, y)
     found = found[found != 0]
     if not found.size:
         return 1.0
@@ -158,7 +158,7 @@ def wilcoxon_signed_rank(x: ArrayLike, y: ArrayLike) -> float:
     return min(1.0, 2 * min(float(ways[: positive + 1].sum()), float(ways[positive:].sum())))
 
 
-def _rank_lead(gains: FloatArray) -> float:
+def _paired_rank_lead(gains: FloatArray) -> float:
     """The share of the ranks of positive gains minus that of negative ones."""
     from scipy.stats import rankdata
 
@@ -181,7 +181,9 @@ def bayesian_signed_rank(
     through Bayesian analysis", Journal of Machine Learning Research 18 (2017) 1-36.
     """
     check_number("margin", margin, 0, unit="in the unit of the values")
-    found = np.concatenate([[0.0], _differences(x, y)]) * (-1.0 if lower_is_better else 1.0)  # positive: x is better
+    found = np.concatenate([[0.0], _paired_differences(x, y)]) * (
+        -1.0 if lower_is_better else 1.0
+    )  # positive: x is better
     order = np.argsort(found, kind="stable")
     values = found[order]
     strength = np.where(order == 0, _PRIOR, 1.0)
@@ -294,7 +296,7 @@ def compare_datasets(
     pairs = choose_pairs(means, control, pairs, lower_is_better)
     found = []
     for one, other in pairs:
-        differences = _differences(means[one], means[other]) * (1 if lower_is_better else -1)
+        differences = _paired_differences(means[one], means[other]) * (1 if lower_is_better else -1)
         width = fraction * abs(float(means[one].mean()))
         p = wilcoxon_signed_rank(means[one], means[other])
         found.append(
@@ -305,7 +307,7 @@ def compare_datasets(
                 wins=int((differences < 0).sum()),
                 ties=int((differences == 0).sum()),
                 losses=int((differences > 0).sum()),
-                lead=_rank_lead(-differences),
+                lead=_paired_rank_lead(-differences),
                 p_value=p,
                 p_hommel=p,
                 posterior=bayesian_signed_rank(

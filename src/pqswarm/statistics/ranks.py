@@ -147,9 +147,9 @@ def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_
         rank_sums=frozen(sums),
         n_blocks=n_blocks,
         chi2=plain,
-        p_value=_chi2_upper_tail(plain, k - 1),
+        p_value=_friedman_upper_tail(plain, k - 1),
         chi2_corrected=corrected,
-        p_value_corrected=_chi2_upper_tail(corrected, k - 1),
+        p_value_corrected=_friedman_upper_tail(corrected, k - 1),
     )
 
 
@@ -196,7 +196,7 @@ def friedman_from_ranks(rank_sums: ArrayLike, n_blocks: int, *, names: Iterable[
     if sums.min() < n_blocks - rounding or sums.max() > n_blocks * k + rounding:
         raise PqswarmError(f"rank_sums over {n_blocks} blocks must lie between {n_blocks} and {n_blocks * k}.")
     chi2 = 12 * float(np.square(sums - n_blocks * (k + 1) / 2).sum()) / (n_blocks * k * (k + 1))
-    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, _chi2_upper_tail(chi2, k - 1))
+    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, _friedman_upper_tail(chi2, k - 1))
 
 
 def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -> float:
@@ -232,7 +232,7 @@ def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -
     return quantile * float(np.sqrt(k * (k + 1) / (12 * n)))
 
 
-def _chi2_upper_tail(chi2: float, df: int) -> float:
+def _friedman_upper_tail(chi2: float, df: int) -> float:
     from scipy.special import chdtrc
 
     return float(chdtrc(df, chi2))

@@ -141,7 +141,7 @@ class _ResultFile:
         return [i for i in blocks if plain[i] in ("dataset", "data set")] or blocks
 
 
-def _join_cells(cells: Sequence[str], places: Iterable[int]) -> str:
+def _join_result_cells(cells: Sequence[str], places: Iterable[int]) -> str:
     return ", ".join(cells[i].strip() for i in places)
 
 
@@ -160,16 +160,16 @@ def _results_by_column(file: _ResultFile) -> Results:
     values = np.array([[file.result(number, cells, i, file.names[i]) for i in columns] for number, cells in file.lines])
     grouping = file.blocks(labels)
     if not grouping:
-        texts = [_join_cells(cells, labels) for _, cells in file.lines] if labels else []
+        texts = [_join_result_cells(cells, labels) for _, cells in file.lines] if labels else []
         return Results(tuple(names), frozen(values), tuple(texts))
     blocks: dict[str, dict[str, list[float]]] = {name: {} for name in names}
     for (_, cells), row in zip(file.lines, values.tolist(), strict=True):
         for name, value in zip(names, row, strict=True):
-            blocks[name].setdefault(_join_cells(cells, grouping), []).append(value)
+            blocks[name].setdefault(_join_result_cells(cells, grouping), []).append(value)
     return _paired_results(file.path, blocks)
 
 
-def _lines_of_classifier(file: _ResultFile, classifier: str | None) -> list[tuple[int, list[str]]]:
+def _result_lines_of_classifier(file: _ResultFile, classifier: str | None) -> list[tuple[int, list[str]]]:
     """The lines of one classifier, which must be given if there are several."""
     if "classifier" not in file.headings:
         return file.lines
@@ -189,23 +189,23 @@ def _results_by_run(file: _ResultFile, column: str, classifier: str | None) -> R
     algorithm_place = file.headings.index("algorithm")
     runs: dict[str, dict[str, float]] = {}
     blocks: dict[str, dict[str, list[float]]] = {}
-    for number, cells in _lines_of_classifier(file, classifier):
+    for number, cells in _result_lines_of_classifier(file, classifier):
         name = cells[algorithm_place].strip()
         results = runs.setdefault(name, {})
-        run = _join_cells(cells, labels) if labels else str(len(results))
+        run = _join_result_cells(cells, labels) if labels else str(len(results))
         value = file.result(number, cells, file.headings.index(column), column)
         if run in results:
             what = f"the result of {name!r} in {run!r}" if grouping else f"run {run} of this algorithm"
             raise FileFormatError(f"{file.path}, line {number}: {what} occurs twice.")
         results[run] = value
-        blocks.setdefault(name, {}).setdefault(_join_cells(cells, grouping), []).append(value)
+        blocks.setdefault(name, {}).setdefault(_join_result_cells(cells, grouping), []).append(value)
     return _paired_results(file.path, blocks) if grouping else _results_of_shared_runs(file.path, runs)
 
 
 def _results_of_shared_runs(path: Path, runs: Mapping[str, Mapping[str, float]]) -> Results:
     """The results by algorithm and run: of the runs that all algorithms have that ran more than once."""
     repeated = {name: results for name, results in runs.items() if len(results) > 1}
-    _check_letters(path, runs)
+    _check_result_letters(path, runs)
     _check_result_names(path, list(repeated))
     shared = [run for run in next(iter(repeated.values())) if all(run in results for results in repeated.values())]
     if len(shared) < 2:
@@ -217,7 +217,7 @@ def _results_of_shared_runs(path: Path, runs: Mapping[str, Mapping[str, float]])
 
 def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float]]]) -> Results:
     """The results by algorithm and block, each block with results of every algorithm."""
-    _check_letters(path, blocks)
+    _check_result_letters(path, blocks)
     _check_result_names(path, list(blocks))
     labels = list(dict.fromkeys(label for results in blocks.values() for label in results))
     for name, results in blocks.items():
@@ -291,7 +291,7 @@ def _check_result_names(path: Path, names: Sequence[str]) -> None:
         )
     if all(_result_cell_number(name, ",") is not None for name in names):
         raise FileFormatError(f"{path}: the first line must name the algorithms, not {names[0]!r}.")
-    _check_letters(path, names)
+    _check_result_letters(path, names)
     for number, name in enumerate(names, start=1):
         if not name:
             raise FileFormatError(f"{path}: column {number} of the results has no name in the first line.")
@@ -299,7 +299,7 @@ def _check_result_names(path: Path, names: Sequence[str]) -> None:
             raise FileFormatError(f"{path}: the name {name!r} occurs more than once in the first line.")
 
 
-def _check_letters(path: Path, names: Iterable[str]) -> None:
+def _check_result_letters(path: Path, names: Iterable[str]) -> None:
     """Reject names with control characters."""
     for name in names:
         if not name.isprintable():

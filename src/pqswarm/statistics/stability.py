@@ -81,7 +81,7 @@ def selection_stability(masks: ArrayLike, *, alpha: float = 0.05) -> StabilityRe
     from scipy.special import ndtri
 
     alpha = checked_alpha(alpha)
-    selected = _checked_masks(masks)
+    selected = _checked_stability_masks(masks)
     n_runs, d = selected.shape
     fraction = selected.mean(axis=0)
     size = selected.sum(axis=1)
@@ -99,7 +99,7 @@ def selection_stability(masks: ArrayLike, *, alpha: float = 0.05) -> StabilityRe
     return StabilityResult(phi, variance, phi - margin, phi + margin, alpha, n_runs, d, mean_size)
 
 
-def _checked_masks(masks: ArrayLike) -> npt.NDArray[np.float64]:
+def _checked_stability_masks(masks: ArrayLike) -> npt.NDArray[np.float64]:
     try:
         array = np.asarray(masks)
         valid = array.dtype.kind in "biuf" and array.ndim == 2 and array.size > 0 and np.isin(array, (0, 1)).all()

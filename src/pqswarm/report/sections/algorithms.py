@@ -14,12 +14,12 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.runs import (
     Points,
-    check_points,
+    check_run_points,
     convergence_curves,
     convergence_grid,
-    draw_points,
-    evaluation_ends,
+    draw_run_points,
     quartile_curve,
+    run_evaluation_ends,
     run_points,
 )
 from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, adaptive_drawing
@@ -37,12 +37,12 @@ _PAPER_RUNS = 40
 
 def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
-    fared = {title: _performance(classifier, title) for title in classifier.runs}
+    fared = {title: _algorithm_performance(classifier, title) for title in classifier.runs}
     best = classifier.best(classifier.baseline)
     return Content(
-        drawings=[_scatter(study, classifier), _convergence(study, classifier)],
-        tables=[_performances(study, classifier, fared), *_gap(classifier)],
-        answer=_sentences(study, classifier, fared),
+        drawings=[_algorithm_scatter_drawing(study, classifier), _algorithm_convergence_drawing(study, classifier)],
+        tables=[_algorithm_performance_table(study, classifier, fared), *_algorithm_gap_tables(classifier)],
+        answer=_algorithm_sentences(study, classifier, fared),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
             "error rate": percent(best.error),
@@ -51,7 +51,9 @@ def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
     )
 
 
-def _sentences(study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
+def _algorithm_sentences(
+    study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]
+) -> list[str]:
     n = classifier.n_features
     whole = classifier.all_features
     means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
@@ -92,7 +94,7 @@ def _sentences(study: DatasetSummary, classifier: ClassifierSummary, fared: Mapp
     ]
 
 
-def _performance(classifier: ClassifierSummary, title: str) -> dict[str, Any]:
+def _algorithm_performance(classifier: ClassifierSummary, title: str) -> dict[str, Any]:
     """Error rate and size of the subsets of one algorithm, and their reduction against all features [%]."""
     errors = classifier.errors(title)
     sizes = classifier.sizes(title)
@@ -112,7 +114,9 @@ def _performance(classifier: ClassifierSummary, title: str) -> dict[str, Any]:
     }
 
 
-def _performances(study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> Table:
+def _algorithm_performance_table(
+    study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]
+) -> Table:
     n = classifier.n_features
     paper = classifier.paper
     rows = []
@@ -148,7 +152,7 @@ def _performances(study: DatasetSummary, classifier: ClassifierSummary, fared: M
     )
 
 
-def _gap(classifier: ClassifierSummary) -> list[Table]:
+def _algorithm_gap_tables(classifier: ClassifierSummary) -> list[Table]:
     """Gap between the algorithms and the best known subset, if one is known for these events."""
     known = classifier.best_known
     if known is None:
@@ -179,7 +183,7 @@ def _gap(classifier: ClassifierSummary) -> list[Table]:
     ]
 
 
-def _scatter(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
+def _algorithm_scatter_drawing(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
     points, fronts, numbers = run_points(classifier)
     whole = (classifier.n_features, classifier.all_features)
 
@@ -199,10 +203,10 @@ def _scatter(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
     )
 
 
-def _convergence(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
+def _algorithm_convergence_drawing(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
     budget = study.plan.max_evaluations
     known = classifier.best_known
-    ends = evaluation_ends(classifier.groups)
+    ends = run_evaluation_ends(classifier.groups)
     grid = convergence_grid(classifier.groups, budget)
 
     def draw(narrow: bool = False) -> Figure:
@@ -261,7 +265,7 @@ def plot_error_against_size(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['GA', 'All 99 features']
     """
-    checked = check_points(points)
+    checked = check_run_points(points)
     palette = palette or Palette(checked)
     with mpl.rc_context(STYLE):
         height = 1.2 + 0.24 * len(checked)
@@ -269,7 +273,9 @@ def plot_error_against_size(
             figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained"
         )
         axis = figure.subplots()
-        labels = draw_points(axis, checked, all_features, palette, check_points(fronts or {}, empty=True), numbers)
+        labels = draw_run_points(
+            axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers
+        )
         axis.set_xlabel("features selected")
         axis.set_ylabel("error rate [%]")
         return label_ends(figure, labels)
@@ -340,7 +346,7 @@ def plot_convergence(
             gaps = 100 * (errors - origin)
             line = palette.line(title)
             finite = np.isfinite(gaps[1])
-            tip = _convergence_tip(title, after, errors, len(curves[title]))
+            tip = _algorithm_convergence_tip(title, after, errors, len(curves[title]))
             x, y = after[finite], gaps[1, finite]
             mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
             dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
@@ -355,14 +361,14 @@ def plot_convergence(
             labels.append(palette.label(axis, title, place, float(middle)))
             ends += [float(low), float(middle), float(high)]
             shown += y[x >= _START * last].tolist()
-        _scale_convergence_gaps(axis, ends, shown)
-        _scale_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
+        _scale_algorithm_convergence_gaps(axis, ends, shown)
+        _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
         axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
         axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
         return label_ends(figure, labels)
 
 
-def _convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
+def _algorithm_convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
     low, middle, high = errors[:, -1]
     if n_runs == 1:
         return f"{title}, one run: error {percent(middle)} after {after[-1]} evaluations"
@@ -372,7 +378,7 @@ def _convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: in
     return f"{title}: median error {percent(middle)} after {after[-1]} evaluations{way}, {spread}"
 
 
-def _scale_convergence_gaps(axis: Axes, ends: Sequence[float], shown: Sequence[float]) -> None:
+def _scale_algorithm_convergence_gaps(axis: Axes, ends: Sequence[float], shown: Sequence[float]) -> None:
     """Set a scale that gives the final errors as much room as the way to them."""
     top = max(*ends, *shown, 1e-6)
     smallest = max(min([gap for gap in ends if gap > 1e-9], default=top), 0.003 * top)
@@ -386,7 +392,7 @@ def _scale_convergence_gaps(axis: Axes, ends: Sequence[float], shown: Sequence[f
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _scale_convergence_evaluations(axis: Axes, last: int, budget: int, digits: Sequence[int]) -> None:
+def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int, digits: Sequence[int]) -> None:
     """Set a logarithmic scale, mark the budget, and leave a strip beyond it."""
     axis.set_xscale("log")
     start = max(1.0, _START * last)

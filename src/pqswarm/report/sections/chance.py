@@ -33,7 +33,7 @@ _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are
 
 
 @dataclass(frozen=True)
-class _Measure:
+class _ChanceMeasure:
     """The compared quantity, error rate or size, its wording, and the comparisons."""
 
     key: str
@@ -67,8 +67,8 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
     errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
     sizes = {title: classifier.sizes(title) for title in classifier.runs}
-    error = _measure(study.plan, errors, "error", "J", "error rate J", "lower error", "higher error")
-    size = _measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
+    error = _chance_measure(study.plan, errors, "error", "J", "error rate J", "lower error", "higher error")
+    size = _chance_measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
     both = (error, size)
     margin = study.plan.margin
     return Content(
@@ -76,32 +76,39 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
             _PAIRING.format(used=", which the paper uses," if classifier.paper else ""),
             say_friedman(error.ranks, error.controls[0]),
         ],
-        drawings=[_superiority(study, both), *(_ranks(study, measure) for measure in both)],
+        drawings=[
+            _chance_superiority_drawing(study, both),
+            *(_chance_ranks_drawing(study, measure) for measure in both),
+        ],
         tables=[
-            *[_unpaired(classifier, measure, measure.compared, margin) for measure in both],
-            *[_unpaired(classifier, measure, measure.pairs, margin, "pairs") for measure in both if measure.pairs],
-            _friedman(classifier, both),
-            *[_posthoc(classifier, measure) for measure in both],
+            *[_chance_unpaired_table(classifier, measure, measure.compared, margin) for measure in both],
+            *[
+                _chance_unpaired_table(classifier, measure, measure.pairs, margin, "pairs")
+                for measure in both
+                if measure.pairs
+            ],
+            _chance_friedman_table(classifier, both),
+            *[_chance_posthoc_table(classifier, measure) for measure in both],
         ],
         answer=[
-            say_error(error.first, margin),
-            say_size(size.first),
-            *[say_error([pair], margin) for pair in error.pairs],
-            *[say_size([pair]) for pair in size.pairs],
+            say_chance_of_error(error.first, margin),
+            say_chance_of_size(size.first),
+            *[say_chance_of_error([pair], margin) for pair in error.pairs],
+            *[say_chance_of_size([pair]) for pair in size.pairs],
         ],
     )
 
 
-def _measure(
+def _chance_measure(
     plan: StudyPlan, values: dict[str, FloatArray], key: str, symbol: str, what: str, better: str, worse: str
-) -> _Measure:
+) -> _ChanceMeasure:
     ranks = friedman(np.array(list(values.values())).T, names=list(values))
     chosen = plan.control or plan.baseline
     controls = dict.fromkeys((ranks.best if chosen == "best" else plan.title_of(chosen), ranks.best))
     against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
     pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]
     chosen_pairs = compare_runs(values, pairs=pairs, margin=plan.margin) if pairs else []
-    return _Measure(key, symbol, what, better, worse, ranks, against, chosen_pairs)
+    return _ChanceMeasure(key, symbol, what, better, worse, ranks, against, chosen_pairs)
 
 
 _PAIRING = (
@@ -111,22 +118,25 @@ _PAIRING = (
 )
 
 
-def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
+def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str:
     """Return a sentence on the error rate of an algorithm compared with others."""
     first = comparisons[0]
     start = f"Over {first.n_runs} runs, "
-    if _too_few(first):
+    if _too_few_for_chance(first):
         return f"{start}{_TOO_FEW.format(what='error rates')}"
-    groups = by_conclusion(comparisons)
+    groups = chance_by_conclusion(comparisons)
     clauses = []
     for conclusion, word in (("better", "lower than that of"), ("worse", "higher than that of")):
         if group := groups.get(conclusion):
-            clauses.append(f"{word} {_others(group, comparisons)} (Mann-Whitney test, {_p(c.p_hommel for c in group)})")
+            clauses.append(
+                f"{word} {_chance_others(group, comparisons)} (Mann-Whitney test, "
+                f"{_chance_p(c.p_hommel for c in group)})"
+            )
     if group := groups.get("practically equal"):
-        p = _p(c.p_equivalence or 0.0 for c in group)
+        p = _chance_p(c.p_equivalence or 0.0 for c in group)
         clauses.append(
-            f"practically equal to that of {_others(group, comparisons)} (means within {_percent(margin)}: equivalence "
-            f"test, {p})"
+            f"practically equal to that of {_chance_others(group, comparisons)} "
+            f"(means within {_chance_percent(margin)}: equivalence test, {p})"
         )
     sentence = f"{start}the error rate of {first.algorithm} "
     if clauses:
@@ -134,17 +144,17 @@ def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
     if group := groups.get("inconclusive"):
         joint = ", and " if clauses else ""
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in group])
-        sentence += f"{joint}does not differ significantly from that of {_others(group, comparisons)} (p = {p})"
+        sentence += f"{joint}does not differ significantly from that of {_chance_others(group, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
-def say_size(comparisons: Sequence[Comparison]) -> str:
+def say_chance_of_size(comparisons: Sequence[Comparison]) -> str:
     """Return a sentence on the subset sizes of an algorithm compared with others."""
     first = comparisons[0]
     start = f"Over {first.n_runs} runs, "
-    if _too_few(first):
+    if _too_few_for_chance(first):
         return f"{start}{_TOO_FEW.format(what='numbers of features')}"
-    groups = by_conclusion(comparisons)
+    groups = chance_by_conclusion(comparisons)
     clauses = []
     for conclusion, word in (("better", "fewer"), ("worse", "more")):
         if not (group := groups.get(conclusion)):
@@ -154,28 +164,29 @@ def say_size(comparisons: Sequence[Comparison]) -> str:
         pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
         low, high = f"{min(fractions):.0f}", f"{max(fractions):.0f}"
         clauses.append(
-            f"{word} features than {_others(group, comparisons)} ({low if low == high else f'{low} to {high}'} % of "
-            f"their mean, {word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
+            f"{word} features than {_chance_others(group, comparisons)} "
+            f"({low if low == high else f'{low} to {high}'} % of their mean, "
+            f"{word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
         )
     rest = [c for conclusion in ("practically equal", "inconclusive") for c in groups.get(conclusion, ())]
     sentence = start + (f"{first.algorithm} selects {enumerate_words(clauses)}" if clauses else "")
     if rest:
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
         sentence += "; its subset sizes" if clauses else f"the subset sizes of {first.algorithm}"
-        sentence += f" do not differ significantly from those of {_others(rest, comparisons)} (p = {p})"
+        sentence += f" do not differ significantly from those of {_chance_others(rest, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
 _TOO_FEW = "no difference in {what} can be significant, however large: the test needs at least 4 runs per algorithm."
 
 
-def _too_few(comparison: Comparison) -> bool:
+def _too_few_for_chance(comparison: Comparison) -> bool:
     """Whether even complete separation would not be significant."""
     n, m = comparison.n_runs, comparison.n_runs_against
     return 2 / comb(n + m, n) > comparison.alpha
 
 
-def by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Compared]]:
+def chance_by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Compared]]:
     """Return comparisons by their conclusion."""
     groups: dict[str, list[_Compared]] = {}
     for comparison in comparisons:
@@ -183,18 +194,18 @@ def by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Compared]
     return groups
 
 
-def _others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
+def _chance_others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
     """The names of the algorithms compared with."""
     whole = len(group) == len(comparisons) > 2
     return "each of the others" if whole else enumerate_words([c.against for c in group])
 
 
-def _p(values: Iterable[float]) -> str:
+def _chance_p(values: Iterable[float]) -> str:
     p = list(values)
     return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
 
 
-def _percent(fraction: float) -> str:
+def _chance_percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
 
 
@@ -229,7 +240,7 @@ def conclusion_in_words(comparison: Comparison, better: str, worse: str) -> str:
     return f"{words}, but {within}" if comparison.within_margin else words
 
 
-def _superiority(study: DatasetSummary, both: Sequence[_Measure]) -> Drawing:
+def _chance_superiority_drawing(study: DatasetSummary, both: Sequence[_ChanceMeasure]) -> Drawing:
     panels = {f"{measure.controls[0]}: {measure.better}": measure.first for measure in both}
     controls = dict.fromkeys(measure.controls[0] for measure in both)
     return Drawing(
@@ -241,8 +252,12 @@ def _superiority(study: DatasetSummary, both: Sequence[_Measure]) -> Drawing:
     )
 
 
-def _unpaired(
-    classifier: ClassifierSummary, measure: _Measure, comparisons: Sequence[Comparison], margin: float, name: str = ""
+def _chance_unpaired_table(
+    classifier: ClassifierSummary,
+    measure: _ChanceMeasure,
+    comparisons: Sequence[Comparison],
+    margin: float,
+    name: str = "",
 ) -> Table:
     form = {"error": ".5f", "size": ".1f"}[measure.key]
     rows = [
@@ -273,7 +288,7 @@ def _unpaired(
         note += (
             f" Differences of means have bootstrap intervals (BCa). Intervals are not adjusted. Practically equal: two "
             f"one-sided Welch tests, adjusted like p, show that the means differ by less than the margin, "
-            f"{_percent(margin)} of the first mean (a choice: the plan's key margin); it does not mean that the "
+            f"{_chance_percent(margin)} of the first mean (a choice: the plan's key margin); it does not mean that the "
             f"algorithms are equal. Inconclusive: neither a difference nor equivalence is shown."
         )
         if comparisons[0].difference.ends is None:
@@ -298,7 +313,7 @@ def _unpaired(
     )
 
 
-def _ranks(study: DatasetSummary, measure: _Measure) -> Drawing:
+def _chance_ranks_drawing(study: DatasetSummary, measure: _ChanceMeasure) -> Drawing:
     test = measure.ranks
     ranks = dict(zip(test.names, test.mean_ranks.tolist(), strict=True))
     difference = critical_difference(len(test.names), test.n_blocks)
@@ -313,7 +328,7 @@ def _ranks(study: DatasetSummary, measure: _Measure) -> Drawing:
     return Drawing(f"ranks-{measure.key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
 
 
-def _friedman(classifier: ClassifierSummary, both: Sequence[_Measure]) -> Table:
+def _chance_friedman_table(classifier: ClassifierSummary, both: Sequence[_ChanceMeasure]) -> Table:
     paper = classifier.paper
     rows: list[dict[str, Any]] = []
     for measure in both:
@@ -349,7 +364,7 @@ def _friedman(classifier: ClassifierSummary, both: Sequence[_Measure]) -> Table:
     )
 
 
-def _posthoc(classifier: ClassifierSummary, measure: _Measure) -> Table:
+def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure) -> Table:
     printed = dict(classifier.paper.posthoc.get(measure.key, {}))
     rows = []
     for control in measure.controls:
@@ -391,7 +406,7 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
     palette = palette or Palette(
         [name for group in panels.values() for c in group for name in (c.algorithm, c.against)]
     )
-    labels = [_names(comparisons) for comparisons in panels.values()]
+    labels = [_chance_names(comparisons) for comparisons in panels.values()]
     with mpl.rc_context(STYLE):
         rows = max(map(len, labels))
         figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
@@ -399,7 +414,7 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
         for axis, (what, comparisons), names in zip(axes, panels.items(), labels, strict=True):
             axis.axvline(0.5, color=GREY, lw=1.0, ls=(0, (5, 2)))
             for place, comparison in enumerate(comparisons):
-                _draw_interval(axis, place, comparison, palette)
+                _draw_chance_interval(axis, place, comparison, palette)
             axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
             repeated = axis is not axes[0] and names == labels[0]
             draw_rows(axis, [""] * len(names) if repeated else names)
@@ -408,14 +423,14 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
         return settle(figure)
 
 
-def _names(comparisons: Sequence[Comparison]) -> list[str]:
+def _chance_names(comparisons: Sequence[Comparison]) -> list[str]:
     """Names of the algorithms compared with; of pairs both names."""
     if len({comparison.algorithm for comparison in comparisons}) == 1:
         return [comparison.against for comparison in comparisons]
     return [f"{comparison.algorithm} / {comparison.against}" for comparison in comparisons]
 
 
-def _draw_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
+def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
     """Draw the probability of one comparison as a marker and its interval as a line."""
     name = comparison.against
     superiority = comparison.superiority
@@ -466,7 +481,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     palette = palette or Palette(ranks)
     titles = sorted(ranks, key=lambda title: ranks[title])
     places = [ranks[title] for title in titles]
-    bars = _levels(rank_groups(places, critical_difference))
+    bars = _levels_of_rank_groups(rank_groups(places, critical_difference))
     last = max(len(titles), 2, int(np.ceil(places[-1])))
     names = [f"{title} ({rank:.2f})" for title, rank in zip(titles, places, strict=True)]
     side = 0.3 + 0.085 * max(map(len, names))  # all lengths in inches; y grows downwards
@@ -519,7 +534,7 @@ def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tupl
     return groups
 
 
-def _levels(groups: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+def _levels_of_rank_groups(groups: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """Assign a level to each group so that no two groups on one level touch."""
     ends: list[int] = []
     placed = []

@@ -32,10 +32,10 @@ def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         noise.after,
         study.class_names,
     )
-    return Content(drawings=[drawing], tables=most_frequent(classifier, study.class_names))
+    return Content(drawings=[drawing], tables=most_frequent_confusions(classifier, study.class_names))
 
 
-def most_frequent(classifier: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+def most_frequent_confusions(classifier: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
     """Return the table of the most frequently confused pairs of classes; empty if there are no errors."""
     if classifier.noise is None:
         return []
@@ -92,7 +92,7 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
             axes = figure.subplots(1, 2, sharey=True)
         titles = []
         for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
-            _draw_matrix(axis, matrix, names, worst, narrow)
+            _draw_confusion_matrix(axis, matrix, names, worst, narrow)
             wrong = int(matrix.sum() - np.trace(matrix))
             total = int(matrix.sum())
             words = f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)"
@@ -107,7 +107,7 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         return figure
 
 
-def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
+def _draw_confusion_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
     """Draw counts as cells, with recall on the right and precision at the bottom."""
     n = len(names)
     is_dense = narrow and n > 8
@@ -118,7 +118,7 @@ def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int,
         recall_width = 2.3
     recall_place = n - 0.5 + recall_width / 2
     draw_grid(axis, n, n)
-    _draw_counts(axis, matrix, names, worst, size, is_dense)
+    _draw_confusion_counts(axis, matrix, names, worst, size, is_dense)
     look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size}
     turned = {"rotation": 90.0, "va": "center"} if is_dense else {}
     for i in range(n):
@@ -141,7 +141,9 @@ def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int,
     axis.tick_params(pad=2)
 
 
-def _draw_counts(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, size: float, is_dense: bool) -> None:
+def _draw_confusion_counts(
+    axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, size: float, is_dense: bool
+) -> None:
     """Draw a cell for each pair of classes that occurs; errors are red, the darker the more frequent."""
     totals = matrix.sum(axis=1)
     for i, j in zip(*np.nonzero(matrix), strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sections.chance import by_conclusion, plot_ranks
+from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
 from pqswarm.report.sentences import (
     at_most,
     count,
@@ -42,14 +42,14 @@ _FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
 _FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
 
 
-def _compare(
+def _compare_over_datasets(
     study: StudySummary, classifier: ClassifierAcrossDatasets, measure: Measure, control: str | None
 ) -> list[PairedComparison]:
     """Compare the control, by default the best, with every other algorithm."""
     return compare_datasets(classifier.values(measure), control=control, margin=study.plan.margin)
 
 
-def say_leader(study: StudySummary, classifier: ClassifierAcrossDatasets) -> str:
+def say_leader_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> str:
     """Return the result with one classifier in one or two sentences: who has the lowest error, and against whom."""
     k = classifier.n_datasets
     means = {title: classifier.mean("error", title) for title in classifier.titles}
@@ -70,12 +70,16 @@ def say_leader(study: StudySummary, classifier: ClassifierAcrossDatasets) -> str
     )
     if k < _MIN_DATASETS:
         return f"{first} With fewer than {_MIN_DATASETS} data sets no pair can differ significantly (Wilcoxon test)."
-    return first if is_alone else f"{first} {_say_against(_compare(study, classifier, 'error', leader))}"
+    return (
+        first
+        if is_alone
+        else f"{first} {_say_against_over_datasets(_compare_over_datasets(study, classifier, 'error', leader))}"
+    )
 
 
-def _say_against(comparisons: Sequence[PairedComparison]) -> str:
+def _say_against_over_datasets(comparisons: Sequence[PairedComparison]) -> str:
     """Against whom the first algorithm is better, equal or inconclusive."""
-    groups = by_conclusion(comparisons)
+    groups = chance_by_conclusion(comparisons)
     parts = []
     if better := groups.get("better"):
         k = better[0].n_datasets
@@ -92,9 +96,9 @@ def _say_against(comparisons: Sequence[PairedComparison]) -> str:
     return f"It is {enumerate_words(parts)}." if parts else ""
 
 
-def means_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show the mean of the runs on each data set, and the mean ranks of the algorithms."""
-    table = _table_of_means(classifier)
+    table = _datasets_means_table(classifier)
     k = classifier.n_datasets
     if len(classifier.titles) < 2 or k < 2:
         return Content(tables=[table])
@@ -118,7 +122,7 @@ def means_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> 
     return Content(words=[words], drawings=[drawing], tables=[table])
 
 
-def _table_of_means(classifier: ClassifierAcrossDatasets) -> Table:
+def _datasets_means_table(classifier: ClassifierAcrossDatasets) -> Table:
     columns = {title: 100 * classifier.means("error", title) for title in classifier.titles}
     columns["all features"] = 100 * classifier.all_features
     several = classifier.n_datasets > 1
@@ -142,31 +146,34 @@ def _table_of_means(classifier: ClassifierAcrossDatasets) -> Table:
     )
 
 
-def control_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+def control_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Compare the control with every other algorithm, in error and in size."""
     if len(classifier.titles) < 2 or classifier.n_datasets < 2:
         return Content()
-    results = {measure: _compare(study, classifier, measure, study.control) for measure in _MEASURES}
+    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in _MEASURES}
     control = results["error"][0].algorithm
     margin = study.plan.margin
-    tables = [_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
+    tables = [_datasets_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
     for number, pair in enumerate(study.plan.comparisons, start=1):
         first, second = (study.plan.title_of(name) for name in pair)
         for measure in _MEASURES:
             values = {title: classifier.values(measure)[title] for title in (first, second)}
             compared = compare_datasets(values, pairs=[(first, second)], margin=margin)
-            tables.append(_comparison_table(classifier, measure, compared, margin, f"-pair-{number}"))
+            tables.append(_datasets_comparison_table(classifier, measure, compared, margin, f"-pair-{number}"))
     drawing = adaptive_drawing(
         "differences",
         f"{control} minus every other algorithm, on each data set, with {classifier.name}",
         f"Left of the line {control} has the lower error rate, or the fewer features. Small markers are data sets; "
         "large ones their mean, with the 95 % interval of the hierarchical bootstrap (data sets, then runs).",
-        plot_differences,
+        plot_differences_over_datasets,
         classifier,
         results,
         study.palette,
     )
-    answer = [f"Over {classifier.n_datasets} data sets, the error rate of {control}: {_conclude(results['error'])}."]
+    answer = [
+        f"Over {classifier.n_datasets} data sets, the error rate of {control}: "
+        f"{_conclude_over_datasets(results['error'])}."
+    ]
     smaller = [comparison for comparison in results["size"] if comparison.conclusion == "better"]
     if smaller:
         names = enumerate_words([comparison.against for comparison in smaller])
@@ -175,7 +182,7 @@ def control_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -
     return Content(drawings=[drawing], tables=tables, answer=answer)
 
 
-def _conclude(comparisons: Sequence[PairedComparison]) -> str:
+def _conclude_over_datasets(comparisons: Sequence[PairedComparison]) -> str:
     phrases = {
         "better": "lower than",
         "worse": "higher than",
@@ -194,7 +201,7 @@ def _conclude(comparisons: Sequence[PairedComparison]) -> str:
     return "; ".join(parts)
 
 
-def _comparison_table(
+def _datasets_comparison_table(
     classifier: ClassifierAcrossDatasets,
     measure: Measure,
     comparisons: Sequence[PairedComparison],
@@ -248,7 +255,7 @@ def _comparison_table(
     )
 
 
-def plot_differences(
+def plot_differences_over_datasets(
     classifier: ClassifierAcrossDatasets,
     results: Mapping[Measure, Sequence[PairedComparison]],
     palette: Palette,
@@ -265,14 +272,14 @@ def plot_differences(
         for axis, measure in zip(axes, _MEASURES, strict=True):
             axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
             for place, comparison in enumerate(results[measure]):
-                _draw_difference(axis, place, classifier, comparison, measure, palette)
+                _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
             axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
             repeated = axis is axes[-1] and not narrow
             draw_rows(axis, [""] * len(others) if repeated else others)
         return settle(figure)
 
 
-def _draw_difference(
+def _draw_difference_over_datasets(
     axis: Any,
     place: int,
     classifier: ClassifierAcrossDatasets,
@@ -297,7 +304,7 @@ def _draw_difference(
     mark(dot, title, [f"{pair}: {mean:+.3g}, p = {comparison.p_hommel:#.2g}"])
 
 
-def noise_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show the gain of the best subset of each algorithm over all features, at each noise level."""
     noise = [dataset.noise for dataset in classifier.datasets.values() if dataset.noise is not None]
     if len(noise) < classifier.n_datasets or study.levels == (inf,):
@@ -330,7 +337,7 @@ def noise_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> 
     return Content(tables=[table], answer=[f"{answer}."])
 
 
-def held_out_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show the error of each data set's best subsets on held-out data, by default the events of the other data sets."""
     datasets = classifier.datasets.values()
     if not all(dataset.held_out for dataset in datasets):
@@ -384,7 +391,7 @@ def held_out_content(study: StudySummary, classifier: ClassifierAcrossDatasets) 
     return Content(tables=[table], answer=[answer])
 
 
-def power_content(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+def power_over_datasets(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show which differences in error other numbers of data sets and runs would find."""
     repeated = [title for title, runs in classifier.errors.items() if all(each.size > 1 for each in runs)]
     rivals = [title for title in repeated if title != classifier.baseline]

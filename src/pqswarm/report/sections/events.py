@@ -66,7 +66,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
         axes = figure.subplots(level + 2, 1, sharex=True, height_ratios=[3.2, *[1.0] * (level + 1)])
         figure.suptitle(class_title(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
         wave = axes[0]
-        wave.set_title(_caption(event, snr), fontsize=8, color="#444444")
+        wave.set_title(_event_caption(event, snr), fontsize=8, color="#444444")
         wave.axhline(0.0, color=FAINT, lw=0.5)
         wave.plot(event.time, signal, color=WAVE, lw=0.8)
         wave.set_ylabel("voltage [pu]")
@@ -86,7 +86,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
         return settle(figure)
 
 
-def _caption(event: Event, snr: float) -> str:
+def _event_caption(event: Event, snr: float) -> str:
     """The parameters of the disturbance and of the record, in two or three lines."""
     hidden = ("background", "phase", "frequency_deviation", "snr")
     catalogue = EVENT_CLASSES.find(event.label).catalog
@@ -132,17 +132,17 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
         for i, event in enumerate(events):
             axis = figure.add_subplot(rows, columns, i + 1)
             signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
-            first, last = _event_section(event)
+            first, last = _event_time_shown(event)
             inside = (event.time >= first) & (event.time <= last)
             axis.axhline(0.0, color=FAINT, lw=0.5)
-            _draw_wave(axis, 1000 * event.time[inside], signal[inside])
+            _draw_event_wave(axis, 1000 * event.time[inside], signal[inside])
             axis.set_xlim(1000 * first, 1000 * last)
             height = max(1.25, 1.1 * float(np.abs(signal[inside]).max()))
             axis.set_ylim(-height, height)
             axis.locator_params(axis="x", nbins=4 if narrow else 6)
             axis.locator_params(axis="y", nbins=4)
             if "transient_onset" in event.parameters:
-                _draw_inset(axis, event, signal)
+                _draw_event_inset(axis, event, signal)
             axis.tick_params(labelsize=7.5)
             axis.set_title(class_title(event.label), fontsize=8.5 if narrow else 9.5, fontweight="bold")
             if i % columns == 0:
@@ -152,7 +152,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
         return settle(figure)
 
 
-def _draw_wave(axis: Axes, time: FloatArray, signal: FloatArray) -> None:
+def _draw_event_wave(axis: Axes, time: FloatArray, signal: FloatArray) -> None:
     """Draw a waveform with few points: a line, and a band for oscillations too fast to resolve."""
     width = max(1, -(-time.size // _POINTS))
     starts = np.arange(0, time.size, width)
@@ -178,7 +178,7 @@ def _thin_event_line(time: FloatArray, signal: FloatArray) -> tuple[FloatArray, 
     return time[order], signal[order]
 
 
-def _draw_inset(axis: Axes, event: Event, signal: FloatArray) -> None:
+def _draw_event_inset(axis: Axes, event: Event, signal: FloatArray) -> None:
     """Draw the first periods of a transient, enlarged, in an inset."""
     onset = event.parameters["transient_onset"]
     period = 1.0 / event.parameters["transient_frequency"]
@@ -198,7 +198,7 @@ def _draw_inset(axis: Axes, event: Event, signal: FloatArray) -> None:
     axis.text(y=0.12, s=words, transform=axis.transAxes, fontsize=7.5, color=BAND, va="center", **place)
 
 
-def _event_section(event: Event) -> tuple[float, float]:
+def _event_time_shown(event: Event) -> tuple[float, float]:
     """The section of the record [s] that shows the event: around its start, or a few steady cycles."""
     cycle = 1.0 / event.frequency
     end = event.cycles * cycle

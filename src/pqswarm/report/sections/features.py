@@ -24,13 +24,13 @@ Edges = Sequence[tuple[float, float]]
 def features_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show how often each feature was selected, and the best subsets of the baseline."""
     return Content(
-        words=[_describe(study, classifier)],
-        drawings=_drawings(study, classifier),
-        tables=[_features(study, classifier, classifier.masks(classifier.baseline).mean(axis=0))],
+        words=[_describe_selected_features(study, classifier)],
+        drawings=_feature_drawings(study, classifier),
+        tables=[_feature_table(study, classifier, classifier.masks(classifier.baseline).mean(axis=0))],
     )
 
 
-def _describe(study: DatasetSummary, classifier: ClassifierSummary) -> str:
+def _describe_selected_features(study: DatasetSummary, classifier: ClassifierSummary) -> str:
     best = classifier.best(classifier.baseline)
     smaller = classifier.smaller
     text = f"The best subset of {classifier.baseline} has {features(best.size)}."
@@ -45,7 +45,7 @@ def _describe(study: DatasetSummary, classifier: ClassifierSummary) -> str:
     )
 
 
-def _drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Drawing]:
+def _feature_drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Drawing]:
     fractions = selection_fractions(classifier.groups)
     level = study.wavelet_level
     if level is None:
@@ -75,7 +75,7 @@ def _drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Draw
     return drawings
 
 
-def _features(study: DatasetSummary, classifier: ClassifierSummary, fraction: FloatArray) -> Table:
+def _feature_table(study: DatasetSummary, classifier: ClassifierSummary, fraction: FloatArray) -> Table:
     names = study.feature_names
     best = classifier.best(classifier.baseline).mask
     smaller = None if classifier.smaller is None else classifier.smaller.mask
@@ -126,8 +126,8 @@ def plot_feature_map(
         wide = min(WIDE, 2.2 + 0.55 * len(functions))
         figure = Figure(figsize=(NARROW if narrow else wide, 1.3 + 0.33 * len(bands)), layout="constrained")
         axis = figure.subplots()
-        _draw_map(axis, frequency, bands, functions, size=8.0 if narrow else 9.0)
-        _name_bands(axis, bands, edges, "\n" if narrow else "  ", 7.5 if narrow else 9.0)
+        _draw_feature_map(axis, frequency, bands, functions, size=8.0 if narrow else 9.0)
+        _name_feature_bands(axis, bands, edges, "\n" if narrow else "  ", 7.5 if narrow else 9.0)
         return settle(figure)
 
 
@@ -148,14 +148,16 @@ def plot_feature_maps(
         for i, (title, frequency) in enumerate(frequencies.items()):
             axis = figure.add_subplot(rows, columns, i + 1)
             last = i + columns >= len(frequencies)
-            _draw_map(axis, frequency, bands, functions if last else [""] * len(functions), size=None, rotation=90)
-            _name_bands(axis, bands, None if narrow else edges, "  ", 7.5)
+            _draw_feature_map(
+                axis, frequency, bands, functions if last else [""] * len(functions), size=None, rotation=90
+            )
+            _name_feature_bands(axis, bands, None if narrow else edges, "  ", 7.5)
             axis.tick_params(labelleft=i % columns == 0, labelsize=7.5)
             axis.set_title(title, fontweight="bold", parse_math=False)
         return settle(figure)
 
 
-def _draw_map(
+def _draw_feature_map(
     axis: Axes,
     fractions: FloatArray,
     bands: Sequence[str],
@@ -176,7 +178,7 @@ def _draw_map(
     axis.set_xticks(range(len(functions)), names, fontsize=8.5, parse_math=False, **turn)
 
 
-def _name_bands(axis: Axes, bands: Sequence[str], edges: Edges | None, between: str, size: float) -> None:
+def _name_feature_bands(axis: Axes, bands: Sequence[str], edges: Edges | None, between: str, size: float) -> None:
     words = (
         bands
         if edges is None
@@ -212,7 +214,7 @@ def plot_selected_features(
                     percents, range(len(listed)), color=palette.color(title), label=title, clip_on=False, **look
                 )
                 mark(line, title, tips)
-        draw_rows(axis, [_shorten_name_on_feature_map(names[i], 20 if narrow else 40) for i in listed])
+        draw_rows(axis, [_shorten_feature_name(names[i], 20 if narrow else 40) for i in listed])
         axis.set(ylim=(len(listed) - 0.4, -0.6), xlim=(0, 100), xlabel="selected in [% of the runs]")
         axis.spines["left"].set_visible(False)
         key = figure.legend(loc="outside upper left", ncols=3 if narrow else 6, frameon=False, fontsize=8.5)
@@ -221,6 +223,6 @@ def plot_selected_features(
         return settle(figure)
 
 
-def _shorten_name_on_feature_map(name: str, length: int) -> str:
+def _shorten_feature_name(name: str, length: int) -> str:
     """Shorten a name in the middle, since names often differ at their ends."""
     return name if len(name) <= length else f"{name[: (length - 1) // 2]}…{name[-(length // 2) :]}"

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.runs import attained_errors, draw_all_features
+from pqswarm.report.runs import draw_all_features, errors_attained_by_runs
 from pqswarm.report.section import Content, Table, adaptive_drawing
 from pqswarm.report.sentences import count_runs, features, percent
 from pqswarm.report.style import NARROW, STYLE, WIDE, Palette, draw_guides, label_ends, mark
@@ -27,7 +27,9 @@ def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     }
     if not groups:
         return Content()
-    attained = {title: np.array([attained_errors(record) for record in group]) for title, group in groups.items()}
+    attained = {
+        title: np.array([errors_attained_by_runs(record) for record in group]) for title, group in groups.items()
+    }
     drawing = adaptive_drawing(
         "",
         "Lowest error rate by maximum number of features",
@@ -39,7 +41,7 @@ def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
         study.palette,
     )
     return Content(
-        words=_front_sentences(groups, classifier), drawings=[drawing], tables=[_table(attained, classifier)]
+        words=_front_sentences(groups, classifier), drawings=[drawing], tables=[_front_table(attained, classifier)]
     )
 
 
@@ -62,7 +64,7 @@ def _front_sentences(groups: Mapping[str, Sequence[RunRecord]], classifier: Clas
     ]
 
 
-def _table(attained: Mapping[str, FloatArray], classifier: ClassifierSummary) -> Table:
+def _front_table(attained: Mapping[str, FloatArray], classifier: ClassifierSummary) -> Table:
     medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
     last = max(_end_of_front(median) for median in medians.values())
     sizes = [size for size in _SIZES if size < last] + [last]

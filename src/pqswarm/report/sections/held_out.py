@@ -17,10 +17,12 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
     if not classifier.held_out:
         return Content()
     n_sets = len(classifier.held_out[ALL_FEATURES])
-    increase = {subset: errors - _searched(classifier, subset)[1] for subset, errors in classifier.held_out.items()}
+    increase = {
+        subset: errors - _before_held_out(classifier, subset)[1] for subset, errors in classifier.held_out.items()
+    }
     rows: dict[str, dict[str, Any]] = {}
     for subset, errors in classifier.held_out.items():
-        size, searched = _searched(classifier, subset)
+        size, searched = _before_held_out(classifier, subset)
         optimism = t_interval(increase[subset] - increase[ALL_FEATURES])
         whole = subset == ALL_FEATURES
         rows[subset] = {"subset": subset, "size": size, "J": searched, "held_out": float(errors.mean())}
@@ -56,10 +58,10 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
         f"selection, may increase too. Optimism: the increase of a subset minus that of all features. {several} One "
         f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}.",
     )
-    return Content(tables=[table], answer=_sentences(study, classifier.baseline, rows, n_sets))
+    return Content(tables=[table], answer=_held_out_sentences(study, classifier.baseline, rows, n_sets))
 
 
-def _searched(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
+def _before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
     """Size of a subset and its error rate in the search, by the title of the algorithm or the name of the subset."""
     if subset == ALL_FEATURES:
         return classifier.n_features, classifier.all_features
@@ -68,7 +70,9 @@ def _searched(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
     return classifier.best(subset).size, classifier.best(subset).error
 
 
-def _sentences(study: DatasetSummary, baseline: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int) -> list[str]:
+def _held_out_sentences(
+    study: DatasetSummary, baseline: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int
+) -> list[str]:
     if baseline not in rows or ALL_FEATURES not in rows:
         return []
     best = rows[baseline]
@@ -114,10 +118,10 @@ def stability_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         highest=("stability",),
         note="Nogueira's measure. 1: every run selects the same features; 0: no more similar than by chance.",
     )
-    return Content(words=_stability_words(classifier.baseline, rows), tables=[table])
+    return Content(words=_stability_sentences(classifier.baseline, rows), tables=[table])
 
 
-def _stability_words(baseline: str, rows: list[dict[str, Any]]) -> list[str]:
+def _stability_sentences(baseline: str, rows: list[dict[str, Any]]) -> list[str]:
     known = {row["algorithm"]: row for row in rows if row["stability"] is not None}
     if baseline not in known:
         return []

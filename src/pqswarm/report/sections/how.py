@@ -19,7 +19,7 @@ def how_content(study: DatasetSummary) -> Content:
         f"All searches together took {duration(study.seconds)} of computing time. Seeds: {', '.join(listed)}. The "
         f"same plan gives the same numbers, regardless of workers and interruptions."
     )
-    return _repeatable_content(study, words)
+    return _how_to_repeat_content(study, words)
 
 
 def how_over_datasets(study: StudySummary) -> Content:
@@ -29,17 +29,17 @@ def how_over_datasets(study: StudySummary) -> Content:
         f"All searches together took {duration(seconds)} of computing time. The same plan gives the same numbers, "
         "regardless of workers and interruptions; the runs on one data set are those of a study on it alone."
     )
-    return _repeatable_content(study, words)
+    return _how_to_repeat_content(study, words)
 
 
 def how_over_specifications(study: MultiverseSummary) -> Content:
     """State version and machine of a multiverse, and show the plan."""
-    return _repeatable_content(
+    return _how_to_repeat_content(
         study, "The same plan gives the same numbers, regardless of workers, device and interruptions."
     )
 
 
-def _repeatable_content(study: Summary, words: str) -> Content:
+def _how_to_repeat_content(study: Summary, words: str) -> Content:
     machine = study.about.machine
     run_on = (
         f"pqswarm {study.about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, "
@@ -48,7 +48,7 @@ def _repeatable_content(study: Summary, words: str) -> Content:
     return Content(words=[f"{run_on} {words}"], listings={"The plan, to repeat the study": format_plan(study.plan)})
 
 
-def inconsistencies_content(study: DatasetSummary) -> Content:
+def how_paper_is_inconsistent(study: DatasetSummary) -> Content:
     """List the inconsistencies of the paper, if the plan asks for it."""
     if not study.plan.paper:
         return Content()

@@ -25,10 +25,10 @@ def hyperparameters_content(study: DatasetSummary, classifier: ClassifierSummary
         )
     caption = "Accuracy of all features against hyperparameters"
     note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Circled: the best usable point."
-    return Content(words=[f"{words}."], drawings=[adaptive_drawing("", caption, note, plot_grid, grid)])
+    return Content(words=[f"{words}."], drawings=[adaptive_drawing("", caption, note, plot_hyperparameter_grid, grid)])
 
 
-def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
+def plot_hyperparameter_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
     """Draw accuracy against the last hyperparameter, one named line per value of the others; the best is circled."""
     with mpl.rc_context(STYLE):
         figure = grid.plot()

@@ -33,7 +33,7 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
         return Content()
     if noise is None:
         return Content(numbers={_NUMBER: "not tested"})
-    sets = _n_sets(noise)
+    sets = _n_noise_sets(noise)
     tested = noise.held_out if sets else {ALL_FEATURES: noise.all_features, **noise.accuracy}
     events = f"{sets} set{'s' * (sets > 1)} of held-out events" if sets else "the events of the study, cross-validated"
     bars = " Vertical lines are 95 % t intervals over the sets." if sets > 1 else ""
@@ -53,17 +53,17 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
     return Content(
         drawings=[drawing],
         tables=[
-            _robust(classifier, noise),
-            *_accuracies(classifier, noise),
-            *_held_out(classifier, noise),
-            *_contrasts(classifier, noise),
+            _noise_robustness_table(classifier, noise),
+            *_noise_accuracy_tables(classifier, noise),
+            *_noise_held_out_tables(classifier, noise),
+            *_noise_contrast_tables(classifier, noise),
         ],
-        answer=_sentences(classifier.baseline, noise),
+        answer=_noise_sentences(classifier.baseline, noise),
         numbers={_NUMBER: gain.conclusion if gain else robust},
     )
 
 
-class _HeldOutGain(NamedTuple):
+class _HeldOutNoiseGain(NamedTuple):
     """Whether a subset is robust on held-out events, and its minimum mean gain, with interval and noise level."""
 
     conclusion: str
@@ -73,28 +73,28 @@ class _HeldOutGain(NamedTuple):
     level: float
 
 
-def _n_sets(noise: NoiseSummary) -> int:
+def _n_noise_sets(noise: NoiseSummary) -> int:
     return len(noise.held_out[ALL_FEATURES]) if noise.held_out else 0
 
 
-def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutGain | None:
+def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutNoiseGain | None:
     """Robustness on held-out events, by the interval at each level; None if there are no intervals."""
-    if _n_sets(noise) < 2 or title not in noise.held_out:
+    if _n_noise_sets(noise) < 2 or title not in noise.held_out:
         return None
     gain = t_interval(noise.gains(title))
     conclusion = NO if (gain.high < 0).any() else UNKNOWN
     if (gain.low >= 0).all():
         conclusion = YES
     i = int(gain.mean.argmin())
-    return _HeldOutGain(conclusion, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
+    return _HeldOutNoiseGain(conclusion, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
 
 
-def _sentences(baseline: str, noise: NoiseSummary) -> list[str]:
+def _noise_sentences(baseline: str, noise: NoiseSummary) -> list[str]:
     gain = noise.gain(baseline)
     others = [title for title in noise.accuracy if title != baseline]
     robust = [title for title in others if noise.robust(title)]
     if noise.robust(baseline):
-        more = f" So {_best_subsets(robust)}." if robust else " No other best subset is." if others else ""
+        more = f" So {_best_subsets_under_noise(robust)}." if robust else " No other best subset is." if others else ""
         word = "more accurate than all features" if gain.min() > 0 else "never less accurate than all features"
         words = f"{word}, by {gain.min():.2f} to {gain.max():.2f} percentage points"
         words = words if gain.any() else "exactly as accurate as all features"
@@ -104,7 +104,13 @@ def _sentences(baseline: str, noise: NoiseSummary) -> list[str]:
     else:
         pairs = zip(noise.levels, gain, strict=True)
         lost = [f"{-value:.2f} ({decibel(level)})" for level, value in pairs if value < 0]
-        more = f" {_best_subsets(robust, robust=True)}." if robust else " Neither is any other." if others else ""
+        more = (
+            f" {_best_subsets_under_noise(robust, robust=True)}."
+            if robust
+            else " Neither is any other."
+            if others
+            else ""
+        )
         first = (
             f"The best subset of {baseline} is not robust in cross-validation: it is less accurate than all features "
             f"by {enumerate_words(lost)} percentage points.{more}"
@@ -112,7 +118,7 @@ def _sentences(baseline: str, noise: NoiseSummary) -> list[str]:
     return [first, *_held_out_sentence_on_noise(baseline, noise, others)]
 
 
-def _best_subsets(titles: Sequence[str], *, robust: bool = False) -> str:
+def _best_subsets_under_noise(titles: Sequence[str], *, robust: bool = False) -> str:
     """The best subsets of some algorithms, as part of a sentence that says that they are robust."""
     several = len(titles) > 1
     subsets = f"he best subset{'s' * several} of {enumerate_words(titles)}"
@@ -133,16 +139,17 @@ def _held_out_sentence_on_noise(baseline: str, noise: NoiseSummary, others: Sequ
             groups.append(f"{word} ({enumerate_words(titles)})")
     more = f" Best subsets of the other algorithms: {', '.join(groups)}." if groups else ""
     return [
-        f"On {_n_sets(noise)} sets of held-out events its minimum gain over all features is {points(gain.minimum)} "
-        f"percentage points, at {decibel(gain.level)} (95 % t interval {points(gain.low)} to {points(gain.high)}): "
+        f"On {_n_noise_sets(noise)} sets of held-out events its minimum gain over all features is "
+        f"{points(gain.minimum)} percentage points, at {decibel(gain.level)} "
+        f"(95 % t interval {points(gain.low)} to {points(gain.high)}): "
         f"{conclusions[gain.conclusion]}.{more}"
     ]
 
 
-def _robust(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
+def _noise_robustness_table(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
     columns = {"minimum": ("minimum θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
     note = "θ: gain in accuracy over all features, in percentage points. Robust: θ is not negative at any level."
-    has_intervals = _n_sets(noise) > 1
+    has_intervals = _n_noise_sets(noise) > 1
     if has_intervals:
         columns |= {
             "held_out_minimum": ("minimum θ, held-out events", ".2f"),
@@ -152,8 +159,8 @@ def _robust(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
             "held_out_robust": ("robust, held-out events", ""),
         }
         note += (
-            f" On held-out events θ is the mean over {_n_sets(noise)} sets, with Student's t interval over the sets. "
-            f"Yes: no interval reaches below zero; no: the interval of at least one level lies below zero; "
+            f" On held-out events θ is the mean over {_n_noise_sets(noise)} sets, with Student's t interval over the "
+            f"sets. Yes: no interval reaches below zero; no: the interval of at least one level lies below zero; "
             f"inconclusive: neither. The intervals of the levels are not adjusted for their number."
         )
     if classifier.paper:
@@ -185,9 +192,9 @@ def _robust(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
     )
 
 
-def _held_out(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+def _noise_held_out_tables(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     """The same on held-out events: means over the sets, with intervals of the gains."""
-    sets = _n_sets(noise)
+    sets = _n_noise_sets(noise)
     if not sets:
         return []
     titles = [title for title in noise.held_out if title != ALL_FEATURES]
@@ -195,23 +202,23 @@ def _held_out(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]
     gains = {title: t_interval(noise.gains(title)) for title in titles}
     rows: list[dict[str, Any]] = []
     for i, level in enumerate(noise.levels):
-        row = {"level": decibel(level), "all": float(whole.mean[i]), "± all": _half_width(whole, i)}
+        row = {"level": decibel(level), "all": float(whole.mean[i]), "± all": _noise_gain_half_width(whole, i)}
         for title, gain in gains.items():
             row[title] = float(noise.held_out[title][:, i].mean())
             row[f"θ {title}"] = float(gain.mean[i])
-            row[f"± {title}"] = _half_width(gain, i)
+            row[f"± {title}"] = _noise_gain_half_width(gain, i)
         rows.append(row)
     spread = f" ±: half-width of Student's 95 % t interval of θ, or of Θ(U), over the {sets} sets." if sets > 1 else ""
     caption = f"The same on held-out events, means over {sets} set{'s' * (sets > 1)}, with {classifier.name}"
     note = f"The classifiers were trained on all events of the study at the same noise level.{spread}"
-    return [_table_of_levels("noise-held-out", caption, rows, note)]
+    return [_noise_level_table("noise-held-out", caption, rows, note)]
 
 
-def _half_width(spread: Spread, i: int) -> float | None:
+def _noise_gain_half_width(spread: Spread, i: int) -> float | None:
     return None if np.isnan(spread.high[i]) else float(spread.high[i] - spread.mean[i])
 
 
-def _table_of_levels(name: str, caption: str, rows: list[dict[str, Any]], note: str) -> Table:
+def _noise_level_table(name: str, caption: str, rows: list[dict[str, Any]], note: str) -> Table:
     """A row for each level: Θ(U), and accuracy and gain θ of each subset."""
     symbols = {key: key.partition(" ")[0] for key in rows[0] if key.startswith(("θ ", "± "))}
     gains = tuple(key for key, symbol in symbols.items() if symbol == "θ")
@@ -220,7 +227,7 @@ def _table_of_levels(name: str, caption: str, rows: list[dict[str, Any]], note: 
     return Table(name, caption, rows, columns, signed=gains, across=gains, note=note)
 
 
-def _accuracies(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+def _noise_accuracy_tables(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     """Accuracies and gains at each level, in the study and in the paper."""
 
     def row(level: float, whole: float, accuracy: Mapping[str, float], gain: Mapping[str, float]) -> dict[str, Any]:
@@ -245,14 +252,14 @@ def _accuracies(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Tabl
         "noise; the folds differ from those of the search."
     )
     caption = f"Accuracy Θ [%] of the best subsets at each noise level with {classifier.name}"
-    tables = [_table_of_levels("noise", caption, rows, note)]
+    tables = [_noise_level_table("noise", caption, rows, note)]
     if classifier.paper.noise:
         printed = [row(*values) for values in classifier.paper.noise]
-        tables.append(_table_of_levels("noise-paper", f"The same in the paper, {classifier.name}", printed, ""))
+        tables.append(_noise_level_table("noise-paper", f"The same in the paper, {classifier.name}", printed, ""))
     return tables
 
 
-def _contrasts(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+def _noise_contrast_tables(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     titles = list(classifier.runs)
     values = np.array([noise.accuracy[title] for title in titles]).T
     if min(values.shape) < 2:
@@ -264,15 +271,17 @@ def _contrasts(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table
         "of the column [percentage points]. Negative values are marked."
     )
     tables = [
-        _contrast_table("contrast", f"Contrast estimation over the noise levels with {classifier.name}", ours, note)
+        _noise_contrast_table(
+            "contrast", f"Contrast estimation over the noise levels with {classifier.name}", ours, note
+        )
     ]
     if classifier.paper.contrast:
         caption = f"The same in the paper, {classifier.name}"
-        tables.append(_contrast_table("contrast-paper", caption, classifier.paper.contrast, ""))
+        tables.append(_noise_contrast_table("contrast-paper", caption, classifier.paper.contrast, ""))
     return tables
 
 
-def _contrast_table(name: str, caption: str, contrasts: Mapping[str, Mapping[str, float]], note: str) -> Table:
+def _noise_contrast_table(name: str, caption: str, contrasts: Mapping[str, Mapping[str, float]], note: str) -> Table:
     rows = [{"algorithm": title, **row} for title, row in contrasts.items()]
     columns = {title: (title, ".4f") for title in contrasts}
     return Table(name, caption, rows, columns, signed=tuple(contrasts), note=note)
@@ -303,16 +312,16 @@ def plot_robustness(
         upper, lower = figure.subplots(2, 1, sharex=True)
         for axis, spread in ((upper, t_interval(whole)), (lower, t_interval(0.0 * whole))):
             (line,) = axis.plot(places, spread.mean, color=GREY, lw=1.3, ls=(0, (5, 2)), clip_on=False)
-            mark(line, _WHOLE, _tips(_WHOLE, levels, spread, "%"))
+            mark(line, _WHOLE, _noise_tips(_WHOLE, levels, spread, "%"))
             if has_intervals and axis is upper:
                 mark(axis.fill_between(places, spread.low, spread.high, color=GREY, alpha=0.25, lw=0), _WHOLE)
             labels.append(EndLabel(axis, _WHOLE, float(places[-1]), float(spread.mean[-1]), GREY))
         for title, each in values.items():
             at = places + aside[title]
             for axis, spread, unit in ((upper, t_interval(each), "%"), (lower, gains[title], "percentage points")):
-                _draw_spread(axis, at, spread, palette, title, _tips(title, levels, spread, unit))
+                _draw_noise_spread(axis, at, spread, palette, title, _noise_tips(title, levels, spread, unit))
                 labels.append(palette.label(axis, title, float(at[-1]), float(spread.mean[-1])))
-        _mark_losses(lower, {title: places + aside[title] for title in values}, gains)
+        _mark_losses_by_noise(lower, {title: places + aside[title] for title in values}, gains)
         for axis in (upper, lower):
             axis.grid(color=FAINT, lw=0.5, alpha=0.35)
         upper.set_ylabel("accuracy Θ [%]")
@@ -324,7 +333,9 @@ def plot_robustness(
         return label_ends(figure, labels)
 
 
-def _draw_spread(axis: Axes, at: FloatArray, spread: Spread, palette: Palette, title: str, tips: Sequence[str]) -> None:
+def _draw_noise_spread(
+    axis: Axes, at: FloatArray, spread: Spread, palette: Palette, title: str, tips: Sequence[str]
+) -> None:
     """Draw the means of an algorithm as a line, and intervals as vertical lines."""
     style = palette.line(title) | {"marker": palette.marker(title), "ms": 4.5, "mew": 0}
     (line,) = axis.plot(at, spread.mean, clip_on=False, **style)
@@ -334,7 +345,7 @@ def _draw_spread(axis: Axes, at: FloatArray, spread: Spread, palette: Palette, t
         mark(axis.vlines(at, spread.low, spread.high, **look), title)
 
 
-def _mark_losses(axis: Axes, places: Mapping[str, FloatArray], gains: Mapping[str, Spread]) -> None:
+def _mark_losses_by_noise(axis: Axes, places: Mapping[str, FloatArray], gains: Mapping[str, Spread]) -> None:
     """Shade the side of losses, and circle those whose interval, if any, lies below zero."""
     has_intervals = all(np.isfinite(gain.low).all() for gain in gains.values())
     lows = [gain.low if has_intervals else gain.mean for gain in gains.values()]
@@ -355,7 +366,7 @@ def _mark_losses(axis: Axes, places: Mapping[str, FloatArray], gains: Mapping[st
         axis.set_title(f"{words} (whole interval)" if has_intervals else words, fontsize=8, color=LOSS)
 
 
-def _tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list[str]:
+def _noise_tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list[str]:
     """The tooltip of each point of a line."""
     tips = []
     for level, mean, low, high in zip(levels, *known, strict=True):

@@ -32,26 +32,26 @@ SECTIONS: tuple[Section, ...] = (
         "hyperparameters", "How were the hyperparameters chosen?", hyperparameters.hyperparameters_content
     ),
     StudySection("events", "The events", events.events_content),
-    StudySection("paper", "Where the paper is inconsistent or silent", how.inconsistencies_content),
+    StudySection("paper", "Where the paper is inconsistent or silent", how.how_paper_is_inconsistent),
     StudySection("run", "How the study was run", how.how_content),
 )
 """The sections of the report on one data set."""
 
 SECTIONS_OVER_DATASETS: tuple[Section, ...] = (
-    ClassifierSection("means", "Which algorithm is best over the data sets?", datasets.means_content),
-    ClassifierSection("control", "By how much, and could it be chance?", datasets.control_content),
-    ClassifierSection("noise", "How robust are the subsets to noise?", datasets.noise_content),
-    ClassifierSection("held-out", "What error rate to expect on new data?", datasets.held_out_content),
-    ClassifierSection("power", "What would more data sets or runs show?", datasets.power_content),
+    ClassifierSection("means", "Which algorithm is best over the data sets?", datasets.means_over_datasets),
+    ClassifierSection("control", "By how much, and could it be chance?", datasets.control_over_datasets),
+    ClassifierSection("noise", "How robust are the subsets to noise?", datasets.noise_over_datasets),
+    ClassifierSection("held-out", "What error rate to expect on new data?", datasets.held_out_over_datasets),
+    ClassifierSection("power", "What would more data sets or runs show?", datasets.power_over_datasets),
     StudySection("run", "How was the study run?", how.how_over_datasets),
 )
 """The sections of the report on several data sets."""
 
 SECTIONS_OVER_SPECIFICATIONS: tuple[Section, ...] = (
-    ClassifierSection("curve", "In which specifications does the lead hold?", specifications.lead_content),
-    ClassifierSection("choices", "Which choices matter?", specifications.choices_content),
+    ClassifierSection("curve", "In which specifications does the lead hold?", specifications.lead_over_specifications),
+    ClassifierSection("choices", "Which choices matter?", specifications.choices_over_specifications),
     ClassifierSection(
-        "closeness", "Does it hold where the events are like the paper's?", specifications.closeness_content
+        "closeness", "Does it hold where the events are like the paper's?", specifications.closeness_over_specifications
     ),
     StudySection("specifications", "What are the specifications?", specifications.specifications_content),
     StudySection("run", "How was the study run?", how.how_over_specifications),

@@ -18,7 +18,7 @@ def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
     """Compare each sequential search with the best subset of the baseline, and with every run of every algorithm."""
     if not classifier.sequential:
         return Content()
-    given_by = {title: _source_of_sequential_size(study, title) for title in classifier.sequential}
+    given_by = {title: _sequential_size_source(study, title) for title in classifier.sequential}
     ranked = any(algorithm.search.needs_order for algorithm in study.plan.sequential)
     return Content(
         tables=[_sequential_against_best(classifier, given_by, ranked), _sequential_against_runs(classifier)],
@@ -26,13 +26,13 @@ def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
     )
 
 
-def _source_of_sequential_size(study: DatasetSummary, title: str) -> str | None:
+def _sequential_size_source(study: DatasetSummary, title: str) -> str | None:
     """Where the subset size given to a sequential search comes from; None if none was given."""
     plan = next(algorithm for algorithm in study.plan.sequential if algorithm.title == title)
     return study.baseline if plan.needs_size else "the plan" if plan.settings.get("size") is not None else None
 
 
-def _contest(classifier: ClassifierSummary, search: str, title: str) -> dict[str, int]:
+def _sequential_contest(classifier: ClassifierSummary, search: str, title: str) -> dict[str, int]:
     """How many runs of an algorithm a sequential search beats, ties with and loses to, by error rate."""
     margin = np.round(classifier.errors(title) - classifier.sequential[search].error, 12)  # free of rounding
     return {"beats": int((margin > 0).sum()), "ties": int((margin == 0).sum()), "loses": int((margin < 0).sum())}
@@ -76,7 +76,7 @@ def _sequential_against_runs(classifier: ClassifierSummary) -> Table:
         {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
         | {
             "each": float(np.mean(_sequential_rival_evaluations(classifier, title))),
-            **_contest(classifier, search, title),
+            **_sequential_contest(classifier, search, title),
         }
         for search, record in classifier.sequential.items()
         for title, records in classifier.runs.items()
@@ -96,7 +96,7 @@ def _sequential_sentence(classifier: ClassifierSummary, search: str, given_by: s
     best = classifier.best(classifier.baseline)
     baseline = classifier.baseline
     spent = _sequential_rival_evaluations(classifier, baseline)
-    beats, ties, loses = _contest(classifier, search, baseline).values()
+    beats, ties, loses = _sequential_contest(classifier, search, baseline).values()
     points = round(100 * (best.error - record.error), 10)
     apart = f"{abs(points):.2f} percentage points {'higher' if points > 0 else 'lower'}" if points else "the same"
     reached = f"{percent(best.error)} with {features(best.size)}, {apart}"

@@ -31,7 +31,7 @@ _CURVE = (
 )
 
 
-def as_percent(effects: FloatArray | float) -> FloatArray:
+def _specification_effect_percent(effects: FloatArray | float) -> FloatArray:
     """Return log ratios as differences in percent."""
     return np.asarray(100.0 * np.expm1(effects))
 
@@ -44,24 +44,26 @@ def specification_curve(
         name,
         f"Specification curve of the {_NOUNS[measure]}, with {classifier.name}",
         _CURVE.format(noun=_NOUNS[measure], baseline=classifier.baseline),
-        partial(plot_curve, study, classifier, measure),
+        partial(plot_specification_curve, study, classifier, measure),
     )
 
 
-def lead_content(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
+def lead_over_specifications(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
     """Show the specification curves, and the baseline against each other algorithm over the specifications."""
     is_first = classifier is study.classifiers[0]  # whose curve of errors is in the overview
     measures: tuple[Measure, ...] = ("size",) if is_first else _MEASURES
     return Content(
         drawings=[specification_curve(study, classifier, measure, measure) for measure in measures],
-        tables=[_table_of_rivals(study, classifier)],
-        answer=[_say_range(study, classifier, measure) for measure in _MEASURES],
+        tables=[_specification_rivals_table(study, classifier)],
+        answer=[_say_range_over_specifications(study, classifier, measure) for measure in _MEASURES],
     )
 
 
-def _say_range(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, measure: Measure) -> str:
+def _say_range_over_specifications(
+    study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, measure: Measure
+) -> str:
     mean, low, high = (each[study.counted] for each in classifier.spread(measure))
-    shown = as_percent(mean)
+    shown = _specification_effect_percent(mean)
     text = (
         f"The {_NOUNS[measure]} of {classifier.baseline} relative to its best rival ranges from {shown.min():+.1f} to "
         f"{shown.max():+.1f} %, median {np.median(shown):+.1f} %"
@@ -74,7 +76,7 @@ def _say_range(study: MultiverseSummary, classifier: ClassifierAcrossSpecificati
     return f"{text}."
 
 
-def _table_of_rivals(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Table:
+def _specification_rivals_table(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Table:
     counted = study.counted
     baseline = classifier.baseline
     others = [title for title in classifier.errors if title != baseline]
@@ -84,8 +86,8 @@ def _table_of_rivals(study: MultiverseSummary, classifier: ClassifierAcrossSpeci
     ]
     rows = []
     for title, p, adjusted in zip(others, p_values, hommel(p_values).tolist(), strict=True):
-        effects = as_percent(classifier.ratio("error", title)[counted].mean(axis=1))
-        sizes = as_percent(classifier.ratio("size", title)[counted].mean(axis=1))
+        effects = _specification_effect_percent(classifier.ratio("error", title)[counted].mean(axis=1))
+        sizes = _specification_effect_percent(classifier.ratio("size", title)[counted].mean(axis=1))
         rows.append(
             {
                 "against": title,
@@ -118,7 +120,7 @@ def _table_of_rivals(study: MultiverseSummary, classifier: ClassifierAcrossSpeci
     )
 
 
-def choices_content(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
+def choices_over_specifications(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
     """Show the mean effect with each alternative, and how much of the variance each choice explains."""
     if study.where:  # in a part of a design, choices are not balanced
         return Content()
@@ -133,9 +135,9 @@ def choices_content(study: MultiverseSummary, classifier: ClassifierAcrossSpecif
                 {
                     "choice": "" if i else error.choice,
                     "alternative": name,
-                    "error": float(as_percent(error.means[name])),
+                    "error": float(_specification_effect_percent(error.means[name])),
                     "error_fraction": None if i else 100 * error.fraction,
-                    "size": float(as_percent(size.means[name])),
+                    "size": float(_specification_effect_percent(size.means[name])),
                     "size_fraction": None if i else 100 * size.fraction,
                 }
             )
@@ -170,13 +172,13 @@ def choices_content(study: MultiverseSummary, classifier: ClassifierAcrossSpecif
     highest = max(strongest.means, key=lambda name: strongest.means[name])
     words = (
         f"Of the choices, {strongest.choice.rpartition('.')[2]} moves the lead in error rate most: "
-        f"{float(as_percent(strongest.means[lowest])):+.1f} % with {lowest}, "
-        f"{float(as_percent(strongest.means[highest])):+.1f} % with {highest}."
+        f"{float(_specification_effect_percent(strongest.means[lowest])):+.1f} % with {lowest}, "
+        f"{float(_specification_effect_percent(strongest.means[highest])):+.1f} % with {highest}."
     )
     return Content(words=[words], tables=[table])
 
 
-def closeness_content(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
+def closeness_over_specifications(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
     """Show whether the effect depends on how close the events are to the paper's, if its values are shown."""
     if not classifier.paper:
         return Content()
@@ -187,11 +189,11 @@ def closeness_content(study: MultiverseSummary, classifier: ClassifierAcrossSpec
         f"Effect against closeness to the paper, with {classifier.name}",
         "The vertical line is the paper. Specifications are not left out because their error rate is unlike the "
         "paper's.",
-        plot_closeness,
+        plot_specification_closeness,
         study,
         classifier,
     )
-    distance = np.abs(np.log(_relative_to_paper(classifier)))[study.counted]
+    distance = np.abs(np.log(_specification_error_against_paper(classifier)))[study.counted]
     effect = classifier.spread("error").mean[study.counted]
     if np.ptp(distance) == 0 or np.ptp(effect) == 0:
         return Content(drawings=[drawing])
@@ -199,14 +201,14 @@ def closeness_content(study: MultiverseSummary, classifier: ClassifierAcrossSpec
     rank = spearmanr(distance, effect)
     words = (
         "In the quarter of the specifications whose error rate of all features is nearest to the paper's, the mean "
-        f"effect is {float(as_percent(effect[near].mean())):+.1f} %, in the others "
-        f"{float(as_percent(effect[~near].mean())):+.1f} % (rank correlation of distance and effect "
+        f"effect is {float(_specification_effect_percent(effect[near].mean())):+.1f} %, in the others "
+        f"{float(_specification_effect_percent(effect[~near].mean())):+.1f} % (rank correlation of distance and effect "
         f"{float(rank.statistic):+.2f}, {probability(float(rank.pvalue))})."
     )
     return Content(words=[words], drawings=[drawing])
 
 
-def _relative_to_paper(classifier: ClassifierAcrossSpecifications) -> FloatArray:
+def _specification_error_against_paper(classifier: ClassifierAcrossSpecifications) -> FloatArray:
     """The error rate of all features in each specification relative to the paper's."""
     printed = classifier.paper.all_features
     assert printed is not None  # noqa: S101
@@ -222,7 +224,10 @@ def specifications_content(study: MultiverseSummary) -> Content:
     }
     rows: list[dict[str, Any]] = [
         {"specification": specification.name}
-        | {f"{name} {measure}": float(as_percent(values[i])) for (name, measure), values in means.items()}
+        | {
+            f"{name} {measure}": float(_specification_effect_percent(values[i]))
+            for (name, measure), values in means.items()
+        }
         | specification.chosen
         for i, specification in enumerate(study.specifications)
     ]
@@ -245,7 +250,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     return Content(words=[words], tables=[table], listings=listings)
 
 
-def plot_curve(
+def plot_specification_curve(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, measure: Measure, *, narrow: bool = False
 ) -> Figure:
     """Draw the specification curve: sorted effects [%] with 95 % t intervals, above the choices of each."""
@@ -253,7 +258,7 @@ def plot_curve(
     choices = study.plan.multiverse.choices
     chosen = {pair for specification in study.specifications for pair in specification.chosen.items()}
     rows = [(choice, name) for choice, names in choices.items() for name in names if (choice, name) in chosen]
-    effects = np.array([as_percent(each) for each in classifier.spread(measure)])
+    effects = np.array([_specification_effect_percent(each) for each in classifier.spread(measure)])
     rivals = classifier.best_rivals(measure)
     order = np.argsort(effects[0], kind="stable").tolist()
     with mpl.rc_context(STYLE):
@@ -261,12 +266,14 @@ def plot_curve(
         figure = Figure(figsize=(NARROW if narrow else WIDE, sum(heights) + 0.5), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=heights)
         above.axhline(0.0, color=INK, lw=0.8)
-        places = _label_choices(below, rows, narrow)
-        _draw_paper(above, classifier, measure)
+        places = _label_specification_choices(below, rows, narrow)
+        _draw_paper_on_curve(above, classifier, measure)
         for x, i in enumerate(order):
             specification = study.specifications[i]
-            _draw_effect(above, x, specification, effects[:, i], rivals[i])
-            _draw_choices(below, x, specification, places, _effect_color(effects[:, i]), 2.1 if narrow else 3.1)
+            _draw_specification_effect(above, x, specification, effects[:, i], rivals[i])
+            _draw_specification_choices(
+                below, x, specification, places, _specification_effect_color(effects[:, i]), 2.1 if narrow else 3.1
+            )
         above.set(ylabel=f"{classifier.baseline} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
         above.tick_params(axis="x", length=0, labelbottom=False)
         above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
@@ -274,7 +281,7 @@ def plot_curve(
         return settle(figure)
 
 
-def _effect_color(effect: FloatArray) -> str:
+def _specification_effect_color(effect: FloatArray) -> str:
     """The color of an effect by its interval."""
     _, low, high = effect
     if high < 0:
@@ -282,22 +289,24 @@ def _effect_color(effect: FloatArray) -> str:
     return _WORSE if low > 0 else GREY
 
 
-def _draw_effect(axis: Axes, x: int, specification: Specification, effect: FloatArray, rival: str) -> None:
+def _draw_specification_effect(
+    axis: Axes, x: int, specification: Specification, effect: FloatArray, rival: str
+) -> None:
     """Draw the effect in a specification with its interval."""
     mean, low, high = effect
     name = specification.name
-    look: dict[str, Any] = {"color": _effect_color(effect), "solid_capstyle": "butt", "clip_on": False}
+    look: dict[str, Any] = {"color": _specification_effect_color(effect), "solid_capstyle": "butt", "clip_on": False}
     if np.isfinite(low):
         mark(axis.plot([x, x], [low, high], lw=1.2, alpha=0.6, **look)[0], key=name)
     shape: dict[str, Any] = {"marker": "D", "ms": 5.5} if specification.marked else {"marker": "o", "ms": 3.5}
-    tip = _describe_effect(specification, mean, low, high, rival)
+    tip = _describe_specification_effect(specification, mean, low, high, rival)
     mark(axis.plot([x], [mean], ls="", mew=0, **shape, **look)[0], tips=[tip], key=name)
     if specification.marked:
         end = high if np.isfinite(high) else mean
         axis.annotate(name, (x, end), (0, 4), textcoords="offset points", ha="center", fontsize=7)
 
 
-def _draw_choices(
+def _draw_specification_choices(
     axis: Axes,
     x: int,
     specification: Specification,
@@ -313,7 +322,7 @@ def _draw_choices(
     mark(cells[0], tips=tips, key=specification.name)
 
 
-def _label_choices(axis: Axes, rows: list[tuple[str, str]], narrow: bool) -> dict[tuple[str, str], float]:
+def _label_specification_choices(axis: Axes, rows: list[tuple[str, str]], narrow: bool) -> dict[tuple[str, str], float]:
     """Label the rows of the matrix, choice by choice, and return their places."""
     places: dict[tuple[str, str], float] = {}
     labels = []
@@ -334,13 +343,13 @@ def _label_choices(axis: Axes, rows: list[tuple[str, str]], narrow: bool) -> dic
     return places
 
 
-def _draw_paper(axis: Axes, classifier: ClassifierAcrossSpecifications, measure: Measure) -> None:
+def _draw_paper_on_curve(axis: Axes, classifier: ClassifierAcrossSpecifications, measure: Measure) -> None:
     """Draw the paper's own effect as a line."""
     printed = classifier.paper.means(measure)
     if classifier.baseline not in printed:
         return
     best = min(value for title, value in printed.items() if title != classifier.baseline)
-    effect = float(as_percent(np.log(printed[classifier.baseline] / best)))
+    effect = float(_specification_effect_percent(np.log(printed[classifier.baseline] / best)))
     line = axis.axhline(effect, color=INK, lw=0.8, ls=(0, (5, 3)))
     mark(line, tips=[f"the paper: {effect:+.1f} %"])
     axis.annotate(
@@ -354,18 +363,20 @@ def _draw_paper(axis: Axes, classifier: ClassifierAcrossSpecifications, measure:
     )
 
 
-def _describe_effect(specification: Specification, mean: float, low: float, high: float, rival: str) -> str:
+def _describe_specification_effect(
+    specification: Specification, mean: float, low: float, high: float, rival: str
+) -> str:
     ends = f" ({low:+.1f} to {high:+.1f} %)" if np.isfinite(low) else ""
     chosen = "; ".join(f"{choice.rpartition('.')[2]} {name}" for choice, name in specification.chosen.items())
     return f"{specification.name}: {mean:+.1f} %{ends} vs. {rival}. {chosen}"
 
 
-def plot_closeness(
+def plot_specification_closeness(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, *, narrow: bool = False
 ) -> Figure:
     """Draw the effect on the error rate against the error rate of all features over the paper's."""
-    mean = as_percent(classifier.spread("error").mean)
-    ratio = _relative_to_paper(classifier)
+    mean = _specification_effect_percent(classifier.spread("error").mean)
+    ratio = _specification_error_against_paper(classifier)
     rivals = classifier.best_rivals("error")
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(NARROW if narrow else WIDE, 3.0), layout="constrained")
@@ -376,7 +387,7 @@ def plot_closeness(
             look: dict[str, Any] = {"marker": "D", "ms": 6} if specification.marked else {"marker": "o", "ms": 4.5}
             color = _BETTER if mean[i] < 0 else _WORSE
             (dot,) = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
-            tip = _describe_effect(specification, mean[i], np.nan, np.nan, rivals[i])
+            tip = _describe_specification_effect(specification, mean[i], np.nan, np.nan, rivals[i])
             mark(dot, tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
         axis.set(
             xscale="log",
