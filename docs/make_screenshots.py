@@ -19,8 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from docs.make_pictures import shrink  # noqa: E402
-from tests.app.requests import wait_analysed  # noqa: E402
-from tests.app.serving import running_app  # noqa: E402
+from tests.app.requests import running_app, wait_analysed  # noqa: E402
 from tests.browser import Browser, Tab  # noqa: E402
 
 LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}

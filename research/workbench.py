@@ -14,8 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.app.recordings import write_pair
-from tests.app.requests import ask, get, open_page
-from tests.app.serving import running_app
+from tests.app.requests import ask, get, open_page, running_app
 
 LINE = "document.querySelector('svg[data-panel=voltage] path[data-channel]')?.getAttribute('d')"
 

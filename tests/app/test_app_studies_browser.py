@@ -18,18 +18,23 @@ pytestmark = needs_browser
 
 HOSTILE = "<img src=x onerror=window.bad=1>"
 
-# Goes on a step at a time, and pauses when the first runs have finished, until there is a file.
+# Goes on a step at a time, and pauses after the first step and after the first runs, each until there is a file.
 PACED = f"""
 import sys, time
 from pathlib import Path
 from pqswarm.study import scheduler
 
-advance, ended, going_on = scheduler.advance, [], Path(sys.argv.pop(1))
+advance = scheduler.advance
+begun = []
+ended = []
+watched = Path(sys.argv.pop(1))
+going_on = Path(sys.argv.pop(1))
 
 def advance_slowly(group, limit):
-    while ended and not going_on.exists():
+    while (begun and not watched.exists()) or (ended and not going_on.exists()):
         time.sleep(0.05)
     outcome = advance(group, limit if ended else 0.0)
+    begun.append(outcome)
     ended.extend(outcome.finished)
     time.sleep(0.0 if ended else 0.1)
     return outcome
@@ -93,11 +98,14 @@ def state(tmp_path_factory):
 def running(folder, tmp_path_factory):
     """A study that runs in a terminal; the pictures of its report take longer than the study."""
     plan, out = write_plan(tmp_path_factory.mktemp("plan") / "own"), folder / HOSTILE
+    watched = folder.parent / "watched"
     going_on = folder.parent / "going-on"
-    command = [sys.executable, "-c", PACED, going_on, "study", plan, "--out", out, "--jobs", "1"]
+    command = [sys.executable, "-c", PACED, watched, going_on, "study", plan, "--out", out, "--jobs", "1"]
     with (folder.parent / "terminal.txt").open("w") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-    process.folder, process.going_on = out, going_on
+    process.folder = out
+    process.watched = watched
+    process.going_on = going_on
     yield process
     process.kill()
     process.wait()
@@ -125,6 +133,7 @@ def test_a_study_in_a_terminal_is_followed_and_needs_neither_page_nor_server(run
         tab.click(f"tr[data-key='{study}'] th")
         first = tab.until(FRACTION)
         tab.evaluate("document.body.dataset.kept = 'here'")
+        running.watched.touch()
         tab.until(f"({FRACTION}) > {first}")
         tab.until("document.querySelector('[data-read=best] strong')?.innerText.includes('%')")
         tab.until(f"{NOTE}.startsWith('No report yet: ')")  # not every algorithm has finished a run

@@ -251,7 +251,7 @@ def test_the_death_of_a_worker_stops_no_other_file(folder, monkeypatch):
     def pool(*_):
         yield WorkerPool(Dying, 2, 1.0)
 
-    monkeypatch.setattr(analyzer, "worker_pool", pool)
+    monkeypatch.setattr("pqswarm.study.worker.worker_pool", pool)
     paths = [folder / name for name in ("one/fault.cfg", "two/fault.cfg", "three.cfg")]
     write_comtrade(sag(232), paths[1])
     for deaths, reasons in ((1, []), (9, ["ended its worker twice: is there enough memory?"])):
