@@ -78,7 +78,7 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
         ],
         drawings=[
             _chance_superiority_drawing(study, both),
-            *(_chance_ranks_drawing(study, measure) for measure in both),
+            *[_chance_ranks_drawing(study, measure) for measure in both],
         ],
         tables=[
             *[_chance_unpaired_table(classifier, measure, measure.compared, margin) for measure in both],
