@@ -89,6 +89,15 @@ def test_unit_of_time_from_the_frequency(save, words, step):
     assert any(f"'time' is not given: {words}" in note for note in recording.notes)
 
 
+def test_long_steps_without_a_unit_are_not_seconds(save):
+    lines = [f"{10_000 * i},{value:.3f}" for i, value in enumerate(waves(480)[0])]
+    with pytest.raises(RecordingError, match=r"unit of its column 'time', and steps of 10000 .*'time \[us\]'"):
+        read(save("\n".join(["time,Ua", *lines])))
+    assert read(save("\n".join(["time [us],Ua", *lines]))).sampling_rate == 100
+    hourly = [f"{3600 * i},{value:.3f}" for i, value in enumerate(waves(480)[0])]
+    assert read(save("\n".join(["time,Ua", *hourly]))).sampling_rate == pytest.approx(1 / 3600)
+
+
 def test_times_with_their_unit(save):
     lines = ["Time,Ua [V]"] + [f"{i / RATE * 1e3:.5f} ms,{v:.3f}" for i, v in enumerate(waves(480)[0])]
     lines[1] = lines[1].replace("0.00000 ms", "0 s")

@@ -117,6 +117,8 @@ def sort_partners(name: str, suffix: str, names: Iterable[str]) -> list[str]:
     return sorted(partners, key=lambda one: (Path(one).stem != stem, Path(one).suffix != suffix, one))
 
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""The first bytes of a file that Git LFS did not download."""
 EXPORT = "export the waveforms as COMTRADE, PQDIF or CSV"
 """The remedy if there is none of its own."""
 _OTHER_FORMATS = (

@@ -10,7 +10,7 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
-from pqswarm.recordings.files import FileBytes, naming_file
+from pqswarm.recordings.files import LFS_POINTER, FileBytes, naming_file
 from pqswarm.recordings.mat import MAT
 from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.pqdif import PQDIF
@@ -203,6 +203,8 @@ def list_suffixes() -> set[str]:
 def find_reader(path: Path) -> Reader:
     """Return the reader that recognises the content, else that of the suffix, else that of tables."""
     head = FileBytes.of(path).read(0, _HEAD)
+    if head.startswith(LFS_POINTER):
+        raise RecordingError("is a Git LFS pointer, not the recording: run git lfs pull.")
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognizes(path, head))
     by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)

@@ -507,6 +507,7 @@ class TimeColumn:
 _WHOLE = 1_000_000  # bytes; of larger files, the start, middle and end are examined
 _MIN_RATE = 400.0
 _MAX_RATE = 1e8  # of waveforms [Hz]
+_LONG_STEP = 1000.0  # steps of this size without a unit are seconds only if they are whole minutes
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -706,6 +707,12 @@ def _guess_time_column_unit(rows: TextRows, layout: TableLayout, rate: float, no
                 "frequency of a grid."
             )
             return per_second
+    step = 1 / rate
+    if step >= _LONG_STEP and abs(step / 60 - round(step / 60)) > 1e-6:
+        raise RecordingError(
+            f"does not give the unit of its column {layout.time_without_unit!r}, and steps of {step:g} are hardly "
+            "seconds: name the unit, as in 'time [us]', or set sampling_rate."
+        )
     notes.append(f"The unit of {layout.time_without_unit!r} is not given: seconds are assumed.")
     return 1.0
 

@@ -19,6 +19,7 @@ from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.units import clean
 
 _MAX_MEMBERS = 1000
+_XML = ".xml"  # COMTRADE in XML, perhaps: unpacked if there is nothing else, to say why it is not read
 
 
 def open_zip(path: Path, options: Options) -> list[RawSource]:
@@ -73,6 +74,7 @@ def _unpack_zip_members(archive: zipfile.ZipFile, limit: int, folder: Path, suff
         if inside.suffix.casefold() in suffixes.union(COMPANIONS)
         and not ("__MACOSX" in inside.parts or is_document(inside.name))
     ]
+    chosen = chosen or [member for member in members if member[1].suffix.casefold() == _XML]
     total = sum(info.file_size for info, _ in chosen)
     if len(chosen) > _MAX_MEMBERS or total > limit:
         held = f"{count_text(len(chosen), 'file')} of {total / 1e6:.0f} MB"
@@ -89,7 +91,7 @@ def _unpack_zip_members(archive: zipfile.ZipFile, limit: int, folder: Path, suff
         target = folder / f"{number}{inside.suffix.casefold()}"
         target.write_bytes(archive.read(info))
         unpacked[target] = clean(inside.name)
-    return {target: name for target, name in unpacked.items() if target.suffix in suffixes}
+    return {target: name for target, name in unpacked.items() if target.suffix in {*suffixes, _XML}}
 
 
 def _keep_zipped_in_memory(raw: RawSource) -> RawSource:

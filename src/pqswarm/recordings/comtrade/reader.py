@@ -13,7 +13,7 @@ import numpy as np
 
 from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm.recordings.files import COMPANIONS, FileBytes, find_partner
+from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_partner
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
@@ -232,6 +232,8 @@ class DataRows:
 def open_rows(content: StoredBytes, config: Configuration) -> DataRows:
     """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
+    if head.startswith(LFS_POINTER):
+        raise RecordingError("has a .dat that is a Git LFS pointer, not the samples: run git lfs pull.")
     kind = config.kind or _sniff_dat_kind(content, head, config)
     notes: list[str] = []
     if kind != "ASCII" and _looks_like_ascii_dat(head):
@@ -353,7 +355,7 @@ def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str
 
 
 _SECTION = re.compile(  # possessive: linear in the length of a line
-    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+(?::[ \t]*+\d++)?[ \t]*+"
+    rb"^(?:\xef\xbb\xbf)?-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+(?::[ \t]*+\d++)?[ \t]*+"
     rb"-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
