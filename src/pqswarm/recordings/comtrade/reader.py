@@ -355,8 +355,8 @@ def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str
 
 
 _SECTION = re.compile(  # possessive: linear in the length of a line
-    rb"^(?:\xef\xbb\xbf)?-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+(?::[ \t]*+\d++)?[ \t]*+"
-    rb"-{2,}+[ \t]*+\r?\n",
+    rb"^(?:\xef\xbb\xbf)?-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+"
+    rb"(?::[ \t]*+\d++)?[ \t]*+-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
