@@ -1,8 +1,6 @@
 """Rows of numbers in text of any size: one pass finds the rows, which are then parsed on demand."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +14,7 @@ _EVERY = 4096  # rows between entries of the index
 _CHUNK = 1_000_000  # bytes read at once
 _LONGEST_ROW = 1_000_000  # bytes
 _COMPILED_FROM = 1_000_000  # bytes; below, loading compiled code does not pay off
-_LINE = re.compile(rb"[^\r\n]+")
-_NOTHING = b" \t\0\x1a"
+_BLANKS = np.frombuffer(b" \t\0\x1a", np.uint8)
 
 
 class StoredBytes(Protocol):
@@ -118,55 +115,39 @@ class TextRows:
 
     def _find(self, chunk: bytes) -> tuple[IntArray, IntArray, int]:
         """Start and end of each row, and the number of lines with too few delimiters."""
-        if self.compiled:
-            from pqswarm.recordings._text_kernels import find_rows
-
-            most = len(chunk) // 2 + 1  # untouched memory costs nothing
-            begins = np.empty(most, np.int64)
-            ends = np.empty(most, np.int64)
-            n, short = find_rows(np.frombuffer(chunk, np.uint8), ord(self.delimiter), self.minimum, begins, ends)
-            return begins[:n], ends[:n], short
-        delimiter = self.delimiter.encode()
-        lines = [match for match in _LINE.finditer(chunk) if match[0].strip(_NOTHING)]
-        spans = [match.span() for match in lines if not self.minimum or match[0].count(delimiter) >= self.minimum]
-        bounds = np.array(spans, np.int64).reshape(-1, 2)
-        return bounds[:, 0], bounds[:, 1], len(lines) - len(spans)
+        content = np.frombuffer(chunk, np.uint8)
+        breaks = np.flatnonzero((content == ord("\n")) | (content == ord("\r")))
+        begins = np.append(0, breaks + 1)
+        ends = np.append(breaks, content.size)
+        is_line = ends > begins
+        begins = begins[is_line]
+        ends = ends[is_line]
+        is_line = ~np.isin(content[begins], _BLANKS)
+        for n in np.flatnonzero(~is_line):
+            is_line[n] = bool(chunk[begins[n] : ends[n]].strip(_BLANKS.tobytes()))
+        delimiters = np.flatnonzero(content == ord(self.delimiter))
+        n_delimiters = np.searchsorted(delimiters, ends) - np.searchsorted(delimiters, begins)
+        is_row = is_line & (n_delimiters >= self.minimum)
+        return begins[is_row], ends[is_row], int(is_line.sum() - is_row.sum())
 
     def _parse(self, chunk: bytes, begins: IntArray, ends: IntArray, columns: Sequence[int]) -> FloatArray:
         """The numbers of some columns of rows."""
         table = np.full((begins.size, len(columns)), np.nan)
-        rest = np.arange(begins.size)
+        is_odd = np.ones(begins.size, np.bool_)
         if self.compiled and self.delimiter != self.decimal:
-            from pqswarm.recordings._text_kernels import ODD, PRECISE, parse_rows
+            from pqswarm.recordings._text_kernels import parse_rows
 
             unique, places = np.unique(np.asarray(columns, np.int64), return_inverse=True)
             numbers = np.full((begins.size, unique.size), np.nan)
-            state = np.empty(begins.size, np.uint8)
             signs = ord(self.delimiter), ord(self.decimal)
-            parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, numbers, state)
-            precise = np.flatnonzero(state == PRECISE)
-            rest = np.flatnonzero(state == ODD)
-            with suppress(ValueError):  # some rows may lack fields
-                numbers[precise] = self._precise(chunk, begins[precise], ends[precise], unique)
-                precise = precise[:0]
+            parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, numbers, is_odd)
             table = numbers[:, places]
-            rest = np.concatenate([rest, precise])
-        for n in rest.tolist():
+        for n in np.flatnonzero(is_odd).tolist():
             fields = self._fields(chunk[begins[n] : ends[n]])
             table[n] = [
                 number_from_text(fields[c].replace(self.decimal, ".")) if c < len(fields) else np.nan for c in columns
             ]
         return table
-
-    def _precise(self, chunk: bytes, begins: IntArray, ends: IntArray, columns: IntArray) -> FloatArray:
-        """Plain numbers of any number of digits, correctly rounded."""
-        if not begins.size:
-            return np.empty((0, columns.size))
-        spans = zip(begins.tolist(), ends.tolist(), strict=True)
-        lines = [chunk[begin:end].decode("latin-1").replace(self.decimal, ".") for begin, end in spans]
-        delimiter = None if self.delimiter == " " else self.delimiter
-        table = np.loadtxt(lines, delimiter=delimiter, usecols=columns.tolist(), comments=None, ndmin=2)
-        return np.asarray(table, np.float64)
 
     def _column(
         self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, value: Callable[[str], float] | Clock
