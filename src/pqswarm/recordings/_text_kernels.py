@@ -12,7 +12,8 @@ _EXACT = np.uint64(2**53)
 def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, is_odd):
     """Parse the fields of `columns` (ascending) of each row; missing or empty ones are left unchanged.
 
-    `is_odd` tells the rows that are left to Python. A number is a mantissa below 2**53 times or divided by a power of ten up to 22: one rounding, as in strtod.
+    `is_odd` marks the rows that are left to Python. A number is a mantissa below 2**53 times or divided by a power of
+    ten up to 22: one rounding, as in strtod.
     """
     spaced = delimiter == 32
     for row in range(begins.size):

@@ -8,7 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -24,63 +24,56 @@ from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import decode_text
 from pqswarm.recordings.units import clean
 
-
-def pqdif_tag(text: str) -> bytes:
-    """The GUID as stored in the file: the first three parts are little endian."""
-    return UUID(text).bytes_le
-
-
-SIGNATURE = pqdif_tag("4a111440-e49f-11cf-9900-505144494600")
-
-# Kinds of records.
-CONTAINER = pqdif_tag("89738606-f1c3-11cf-9d89-0080c72e70a3")
-DATA_SOURCE = pqdif_tag("89738619-f1c3-11cf-9d89-0080c72e70a3")
-MONITOR_SETTINGS = pqdif_tag("b48d858c-f5f5-11cf-9d89-0080c72e70a3")
-OBSERVATION = pqdif_tag("8973861a-f1c3-11cf-9d89-0080c72e70a3")
-
-# Container: 0 none, 1 total file (deprecated), 2 each record; 0 none, 1 zlib, 64 PKZIP (deprecated).
-COMPRESSION_STYLE = pqdif_tag("8973861b-f1c3-11cf-9d89-0080c72e70a3")
-COMPRESSION_ALGORITHM = pqdif_tag("8973861c-f1c3-11cf-9d89-0080c72e70a3")
-
-# Data source: names, and channel definitions, each with series definitions.
-SOURCE_NAME = pqdif_tag("b48d8587-f5f5-11cf-9d89-0080c72e70a3")
-SOURCE_LOCATION = pqdif_tag("b48d8589-f5f5-11cf-9d89-0080c72e70a3")
-CHANNEL_DEFINITIONS = pqdif_tag("b48d858d-f5f5-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_DEFINITION = pqdif_tag("b48d858e-f5f5-11cf-9d89-0080c72e70a3")
-CHANNEL_NAME = pqdif_tag("b48d8590-f5f5-11cf-9d89-0080c72e70a3")
-PHASE_ID = pqdif_tag("b48d8591-f5f5-11cf-9d89-0080c72e70a3")
-QUANTITY_TYPE = pqdif_tag("b48d8592-f5f5-11cf-9d89-0080c72e70a3")
-QUANTITY_MEASURED = pqdif_tag("c690e872-f755-11cf-9d89-0080c72e70a3")
-SERIES_DEFINITIONS = pqdif_tag("b48d8598-f5f5-11cf-9d89-0080c72e70a3")
-ONE_SERIES_DEFINITION = pqdif_tag("b48d859a-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_UNITS = pqdif_tag("b48d859b-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_VALUE_TYPE = pqdif_tag("b48d859c-f5f5-11cf-9d89-0080c72e70a3")
-STORAGE_METHOD = pqdif_tag("b48d85a1-f5f5-11cf-9d89-0080c72e70a3")
-WAVEFORM = pqdif_tag("67f6af80-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_VALUE = pqdif_tag("67f6af97-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_INSTANTANEOUS = pqdif_tag("67f6af9b-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_TIME = pqdif_tag("c690e862-f755-11cf-9d89-0080c72e70a3")
-
-# Monitor settings.
-NOMINAL_FREQUENCY = pqdif_tag("0fa118c3-cb4a-11d2-b30b-fe25cb9a1760")
-USE_TRANSDUCER = pqdif_tag("62f28181-f9c4-11cf-9d89-0080c72e70a3")
-CHANNEL_SETTINGS = pqdif_tag("62f28182-f9c4-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_SETTING = pqdif_tag("3d786f9a-f76e-11cf-9d89-0080c72e70a3")
-TRANSDUCER_SYSTEM_SIDE = pqdif_tag("62f2818a-f9c4-11cf-9d89-0080c72e70a3")
-TRANSDUCER_MONITOR_SIDE = pqdif_tag("62f2818b-f9c4-11cf-9d89-0080c72e70a3")
-
-# Observation: channel instances, each with series instances.
-TIME_START = pqdif_tag("3d786f8c-f76e-11cf-9d89-0080c72e70a3")
-CHANNEL_INSTANCES = pqdif_tag("3d786f91-f76e-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_INSTANCE = pqdif_tag("3d786f92-f76e-11cf-9d89-0080c72e70a3")
-CHANNEL_DEFINITION_INDEX = pqdif_tag("b48d858f-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_INSTANCES = pqdif_tag("3d786f93-f76e-11cf-9d89-0080c72e70a3")
-ONE_SERIES_INSTANCE = pqdif_tag("3d786f94-f76e-11cf-9d89-0080c72e70a3")
-SERIES_SCALE = pqdif_tag("3d786f96-f76e-11cf-9d89-0080c72e70a3")
-SERIES_OFFSET = pqdif_tag("3d786f97-f76e-11cf-9d89-0080c72e70a3")
-SERIES_VALUES = pqdif_tag("3d786f99-f76e-11cf-9d89-0080c72e70a3")
-SHARE_CHANNEL = pqdif_tag("8973861f-f1c3-11cf-9d89-0080c72e70a3")
-SHARE_SERIES = pqdif_tag("89738620-f1c3-11cf-9d89-0080c72e70a3")
+SIGNATURE = UUID("4a111440-e49f-11cf-9900-505144494600").bytes_le
+_GUIDS = {
+    # Kinds of records.
+    "container": "89738606-f1c3-11cf-9d89-0080c72e70a3",
+    "data source": "89738619-f1c3-11cf-9d89-0080c72e70a3",
+    "monitor settings": "b48d858c-f5f5-11cf-9d89-0080c72e70a3",
+    "observation": "8973861a-f1c3-11cf-9d89-0080c72e70a3",
+    # Container: 0 none, 1 total file (deprecated), 2 each record; 0 none, 1 zlib, 64 PKZIP (deprecated).
+    "compression style": "8973861b-f1c3-11cf-9d89-0080c72e70a3",
+    "compression algorithm": "8973861c-f1c3-11cf-9d89-0080c72e70a3",
+    # Data source: names, and channel definitions, each with series definitions.
+    "source name": "b48d8587-f5f5-11cf-9d89-0080c72e70a3",
+    "source location": "b48d8589-f5f5-11cf-9d89-0080c72e70a3",
+    "channel definitions": "b48d858d-f5f5-11cf-9d89-0080c72e70a3",
+    "channel definition": "b48d858e-f5f5-11cf-9d89-0080c72e70a3",
+    "channel name": "b48d8590-f5f5-11cf-9d89-0080c72e70a3",
+    "phase id": "b48d8591-f5f5-11cf-9d89-0080c72e70a3",
+    "quantity type": "b48d8592-f5f5-11cf-9d89-0080c72e70a3",
+    "quantity measured": "c690e872-f755-11cf-9d89-0080c72e70a3",
+    "series definitions": "b48d8598-f5f5-11cf-9d89-0080c72e70a3",
+    "series definition": "b48d859a-f5f5-11cf-9d89-0080c72e70a3",
+    "series units": "b48d859b-f5f5-11cf-9d89-0080c72e70a3",
+    "series value type": "b48d859c-f5f5-11cf-9d89-0080c72e70a3",
+    "storage method": "b48d85a1-f5f5-11cf-9d89-0080c72e70a3",
+    "waveform": "67f6af80-f753-11cf-9d89-0080c72e70a3",
+    "values": "67f6af97-f753-11cf-9d89-0080c72e70a3",
+    "instantaneous values": "67f6af9b-f753-11cf-9d89-0080c72e70a3",
+    "times": "c690e862-f755-11cf-9d89-0080c72e70a3",
+    # Monitor settings.
+    "nominal frequency": "0fa118c3-cb4a-11d2-b30b-fe25cb9a1760",
+    "use transducer": "62f28181-f9c4-11cf-9d89-0080c72e70a3",
+    "channel settings": "62f28182-f9c4-11cf-9d89-0080c72e70a3",
+    "channel setting": "3d786f9a-f76e-11cf-9d89-0080c72e70a3",
+    "transducer system side": "62f2818a-f9c4-11cf-9d89-0080c72e70a3",
+    "transducer monitor side": "62f2818b-f9c4-11cf-9d89-0080c72e70a3",
+    # Observation: channel instances, each with series instances.
+    "time start": "3d786f8c-f76e-11cf-9d89-0080c72e70a3",
+    "channel instances": "3d786f91-f76e-11cf-9d89-0080c72e70a3",
+    "channel instance": "3d786f92-f76e-11cf-9d89-0080c72e70a3",
+    "channel definition index": "b48d858f-f5f5-11cf-9d89-0080c72e70a3",
+    "series instances": "3d786f93-f76e-11cf-9d89-0080c72e70a3",
+    "series instance": "3d786f94-f76e-11cf-9d89-0080c72e70a3",
+    "series scale": "3d786f96-f76e-11cf-9d89-0080c72e70a3",
+    "series offset": "3d786f97-f76e-11cf-9d89-0080c72e70a3",
+    "series values": "3d786f99-f76e-11cf-9d89-0080c72e70a3",
+    "share channel": "8973861f-f1c3-11cf-9d89-0080c72e70a3",
+    "share series": "89738620-f1c3-11cf-9d89-0080c72e70a3",
+}
+_TAGS = {UUID(text).bytes_le: name for name, text in _GUIDS.items()}
+"""Names of the GUIDs as stored in the file: the first three parts are little endian."""
 
 # Storage methods are flags.
 SCALED = 2
@@ -160,51 +153,45 @@ class Vector:
 class Collection:
     """Tagged elements, in order."""
 
-    elements: tuple[tuple[bytes, "Collection | Scalar | Vector"], ...]
+    elements: tuple[tuple[str, "Collection | Scalar | Vector"], ...]
 
-    def scalar(self, wanted: bytes) -> Scalar | None:
+    def scalar(self, wanted: str) -> Scalar | None:
         """The first scalar with a tag."""
         return next((e for name, e in self.elements if name == wanted and isinstance(e, Scalar)), None)
 
-    def vector(self, wanted: bytes) -> Vector | None:
+    def vector(self, wanted: str) -> Vector | None:
         """The first vector with a tag."""
         return next((e for name, e in self.elements if name == wanted and isinstance(e, Vector)), None)
 
-    def collection(self, wanted: bytes) -> "Collection":
-        """The first collection with a tag; an empty one if there is none."""
-        return next((e for name, e in self.elements if name == wanted and isinstance(e, Collection)), Collection(()))
+    def collections(self, outer: str, inner: str) -> "list[Collection]":
+        """All collections with the tag `inner` in the first one with the tag `outer`."""
+        first = next((e for name, e in self.elements if name == outer and isinstance(e, Collection)), Collection(()))
+        return [e for name, e in first.elements if name == inner and isinstance(e, Collection)]
 
-    def collections(self, wanted: bytes) -> "list[Collection]":
-        """All collections with a tag."""
-        return [e for name, e in self.elements if name == wanted and isinstance(e, Collection)]
-
-    def number(self, wanted: bytes, default: float = float("nan")) -> float:
+    def number(self, wanted: str, default: float = float("nan")) -> float:
         """The number of the first scalar with a tag."""
         scalar = self.scalar(wanted)
         value = float("nan") if scalar is None else scalar.number()
         return default if np.isnan(value) else value
 
-    def integer(self, wanted: bytes, default: int = -1) -> int:
+    def integer(self, wanted: str, default: int = -1) -> int:
         """The integer of the first scalar with a tag."""
         value = self.number(wanted, default)
         return int(value) if abs(value) < 2**53 else default
 
-    def guid(self, wanted: bytes) -> bytes:
-        """The GUID of the first scalar with a tag; empty if there is none."""
+    def meaning(self, wanted: str) -> str:
+        """What the GUID of the first scalar with a tag means; empty if that is unknown."""
         scalar = self.scalar(wanted)
-        return scalar.content if scalar is not None and scalar.kind == 60 else b""
+        return _TAGS.get(scalar.content, "") if scalar is not None and scalar.kind == 60 else ""
 
 
 def pqdif_time(days: int, seconds: float) -> datetime | None:
     """Return a PQDIF time; the day count of the standard, from 1900, is off by two."""
-    try:
-        return datetime(1900, 1, 1) + timedelta(days=days - 2, seconds=seconds)
-    except (OverflowError, ValueError):
-        return None
+    return shift_time(shift_time(datetime(1900, 1, 1), 86400 * (days - 2)), seconds)
 
 
-def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
-    """Yield the kind of each record (a GUID), its body, and the size of the body in bytes.
+def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[str, Collection, int]]:
+    """Yield the kind of each record, its body, and the size of the body in bytes.
 
     All bodies together may have `unpacked_limit` bytes after decompression. Tolerated faults are added to the notes; a
     broken chain or body raises PqdifDamageError; records that overlap or exceed the limit raise RecordingError.
@@ -223,7 +210,7 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
         if position + _HEADER.size > len(content):
             raise PqdifDamageError(f"the record at byte {position} lies beyond the end of the file")
         seen.add(position)
-        signature, kind, header_size, body_size, following, checksum = _HEADER.unpack_from(content, position)
+        signature, guid, header_size, body_size, following, checksum = _HEADER.unpack_from(content, position)
         if signature != SIGNATURE:
             raise PqdifDamageError(f"there is no record at byte {position}")
         start = position + max(header_size, _HEADER.size)
@@ -245,8 +232,9 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
         if body:
             tree = _PqdifTree(body, element_limit)
             root = tree.collection(0, 0)
+            kind = _TAGS.get(guid, "")
             element_limit -= tree.count_read
-            if kind == CONTAINER:
+            if kind == "container":
                 packed = _is_compressed_pqdif(root)
             yield kind, root, len(body)
         if following <= 0:
@@ -257,8 +245,8 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
 
 
 def _is_compressed_pqdif(container: Collection) -> bool:
-    style = container.integer(COMPRESSION_STYLE, 0)
-    algorithm = container.integer(COMPRESSION_ALGORITHM, 0)
+    style = container.integer("compression style", 0)
+    algorithm = container.integer("compression algorithm", 0)
     if style and algorithm not in (0, 1):
         raise RecordingError(f"is compressed with algorithm {algorithm}; only zlib (1) is supported.")
     return bool(style and algorithm)
@@ -299,7 +287,7 @@ class _PqdifTree:
             name, kind, type_, embedded, _, value = _ELEMENT.unpack_from(self.body, start + i * _ELEMENT.size)
             element = self.element(kind, type_, bool(embedded), value, depth)
             if element is not None:
-                elements.append((name, element))
+                elements.append((_TAGS.get(name, ""), element))
         return Collection(tuple(elements))
 
     def element(
@@ -399,11 +387,11 @@ class PqdifInstances:
     def _look_up(self, i: int, at: int, depth: int) -> "PqdifSeries | None":
         definition = self.definition(i)
         series = self.all_series[i][at]
-        scale = series.number(SERIES_SCALE)
-        offset = series.number(SERIES_OFFSET)
-        values = series.vector(SERIES_VALUES)
+        scale = series.number("series scale")
+        offset = series.number("series offset")
+        values = series.vector("series values")
         if values is None:
-            other = self.find_series(series.integer(SHARE_CHANNEL), series.integer(SHARE_SERIES), depth + 1)
+            other = self.find_series(series.integer("share channel"), series.integer("share series"), depth + 1)
             if other is None:
                 return None
             if np.isnan(scale) and np.isnan(offset):
@@ -417,23 +405,23 @@ class PqdifInstances:
 
 def read_pqdif_definition(channel: Collection) -> PqdifChannelDefinition | None:
     """A channel's definition; None if it is not a waveform with time and values."""
-    if channel.guid(QUANTITY_TYPE) != WAVEFORM:
+    if channel.meaning("quantity type") != "waveform":
         return None
-    kinds = channel.collection(SERIES_DEFINITIONS).collections(ONE_SERIES_DEFINITION)
-    types = [kind.guid(SERIES_VALUE_TYPE) for kind in kinds]
-    at = next((types.index(t) for t in (VALUE_TYPE_VALUE, VALUE_TYPE_INSTANTANEOUS) if t in types), -1)
-    if at < 0 or VALUE_TYPE_TIME not in types:
+    kinds = channel.collections("series definitions", "series definition")
+    types = [kind.meaning("series value type") for kind in kinds]
+    at = next((types.index(t) for t in ("values", "instantaneous values") if t in types), -1)
+    if at < 0 or "times" not in types:
         return None
-    units = tuple(kind.integer(SERIES_UNITS, 0) for kind in kinds)
-    measured = {1: "V", 2: "A"}.get(channel.integer(QUANTITY_MEASURED, 0), "?")
-    name = channel.vector(CHANNEL_NAME)
+    units = tuple(kind.integer("series units", 0) for kind in kinds)
+    measured = {1: "V", 2: "A"}.get(channel.integer("quantity measured", 0), "?")
+    name = channel.vector("channel name")
     return PqdifChannelDefinition(
         "" if name is None else clean(name.text()),
         UNITS.get(units[at], measured),
-        PHASES.get(channel.integer(PHASE_ID, 0), ""),
-        types.index(VALUE_TYPE_TIME),
+        PHASES.get(channel.integer("phase id", 0), ""),
+        types.index("times"),
         at,
-        tuple(kind.integer(STORAGE_METHOD, 1) for kind in kinds),
+        tuple(kind.integer("storage method", 1) for kind in kinds),
         units,
     )
 
@@ -511,28 +499,28 @@ class _PqdifCollector:
         self.n_samples = 0
         self.n_bytes = 0
 
-    def take(self, kind: bytes, body: Collection) -> None:
-        if kind == DATA_SOURCE:
-            channels = body.collection(CHANNEL_DEFINITIONS).collections(ONE_CHANNEL_DEFINITION)
+    def take(self, kind: str, body: Collection) -> None:
+        if kind == "data source":
+            channels = body.collections("channel definitions", "channel definition")
             self.channels = [read_pqdif_definition(channel) for channel in channels]
             self.frequency = 0.0
             self.ratios = {}
-            texts = [body.vector(SOURCE_NAME), body.vector(SOURCE_LOCATION)]
+            texts = [body.vector("source name"), body.vector("source location")]
             self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
-        elif kind == MONITOR_SETTINGS:
-            self.frequency = body.number(NOMINAL_FREQUENCY, 0.0)
+        elif kind == "monitor settings":
+            self.frequency = body.number("nominal frequency", 0.0)
             self.ratios = _pqdif_ratios(body)
-        elif kind == OBSERVATION:
+        elif kind == "observation":
             self.n_observations += 1
             recording = self.observation(body)
             if recording is not None:
                 self.recordings.append(recording)
 
     def observation(self, body: Collection) -> RawRecording | None:
-        instances = body.collection(CHANNEL_INSTANCES).collections(ONE_CHANNEL_INSTANCE)
+        instances = body.collections("channel instances", "channel instance")
         known = PqdifInstances(
-            [one.integer(CHANNEL_DEFINITION_INDEX) for one in instances],
-            [one.collection(SERIES_INSTANCES).collections(ONE_SERIES_INSTANCE) for one in instances],
+            [one.integer("channel definition index") for one in instances],
+            [one.collections("series instances", "series instance") for one in instances],
             self.channels,
         )
         notes: list[str] = []
@@ -553,7 +541,7 @@ class _PqdifCollector:
         if ratios:
             listed = ", ".join(f"{ratio:g}" for ratio in ratios[:6])
             notes.append(f"Values were multiplied by the transducer ratio ({listed}).")
-        began = body.scalar(TIME_START)
+        began = body.scalar("time start")
         start = chosen[0].start or (None if began is None else began.time())
         if start is not None and chosen[0].first and chosen[0].start is None:
             start = shift_time(start, chosen[0].first)
@@ -644,14 +632,14 @@ def _stepped_pqdif_times(stored: PqdifSeries, unit: float, size: int, name: str,
 
 def _pqdif_ratios(settings: Collection) -> dict[int, float]:
     """Transducer ratio of each channel to which the settings apply it."""
-    if settings.number(USE_TRANSDUCER, 0.0) == 0:
+    if settings.number("use transducer", 0.0) == 0:
         return {}
     ratios = {}
-    for one in settings.collection(CHANNEL_SETTINGS).collections(ONE_CHANNEL_SETTING):
-        system = one.number(TRANSDUCER_SYSTEM_SIDE)
-        monitor = one.number(TRANSDUCER_MONITOR_SIDE)
+    for one in settings.collections("channel settings", "channel setting"):
+        system = one.number("transducer system side")
+        monitor = one.number("transducer monitor side")
         if 0 < system < 1e9 and 1e-6 < monitor < 1e9:
-            ratios[one.integer(CHANNEL_DEFINITION_INDEX)] = system / monitor
+            ratios[one.integer("channel definition index")] = system / monitor
     return ratios
 
 
