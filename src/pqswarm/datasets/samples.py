@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.array_file import DAMAGE, damage_text, read_npy, write_arrays
+from pqswarm._base.checks import check_name
 from pqswarm._base.files import read_regular, write_atomically
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
@@ -140,18 +141,14 @@ class Samples:
 
     def arranged_like(self, other: "Samples", source: str) -> "Samples":
         """Return these samples with the columns and classes of another set, or raise an error if they do not match."""
-        for what, ours, theirs in (
-            ("column", self.feature_names, other.feature_names),
-            ("class", other.class_names, self.class_names),
+        for mismatch, names, known, verb in (
+            ("lacks the column", other.feature_names, self.feature_names, "have"),
+            ("has the class", self.class_names, other.class_names, "lack"),
+            ("has the column", self.feature_names, other.feature_names, "lack"),
         ):
-            for name in theirs:
-                if name not in ours and what == "column":
-                    raise PqswarmError(f"{source} lacks the column {name!r}, which the data of the study have.")
-                if name not in ours:
-                    raise PqswarmError(f"{source} has the class {name!r}, which the data of the study lack.")
-        extra = next((name for name in self.feature_names if name not in other.feature_names), None)
-        if extra is not None:
-            raise PqswarmError(f"{source} has the column {extra!r}, which the data of the study lack.")
+            for name in names:
+                if name not in known:
+                    raise PqswarmError(f"{source} {mismatch} {name!r}, which the data of the study {verb}.")
         columns = [self.feature_names.index(name) for name in other.feature_names]
         places = np.array([other.class_names.index(name) for name in self.class_names], dtype=np.int64)
         features = np.ascontiguousarray(self.features[:, columns])
@@ -409,8 +406,7 @@ def _csv_columns(names: list[str], source: str, label: str | None, ignore: Seque
         raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
     check_sample_column_names(names, source)
     for name in ignore:
-        if name not in names:
-            raise unknown_name(f"column to ignore in {source}", name, names)
+        check_name(f"column to ignore in {source}", name, names)
     place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
     columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
     if not columns:

@@ -7,7 +7,8 @@ from importlib.resources import files
 from math import inf, isfinite, nan
 from types import MappingProxyType
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._base.checks import check_name
+from pqswarm.errors import PqswarmError
 
 HARMONICS = ("h5", "h7", "h11", "h13")
 """The amplitudes of a spectrum."""
@@ -50,9 +51,7 @@ def check_parameters(
     """Return `parameters` of `owner` as floats, or raise an error that names the first invalid one."""
     checked = {}
     for name, given in parameters.items():
-        if name not in known:
-            raise unknown_name(f"parameter of {owner}", name, known)
-        allowed = catalog[name]
+        allowed = catalog[check_name(f"parameter of {owner}", name, known)]
         try:
             value = float(given)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):

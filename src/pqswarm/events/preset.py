@@ -12,9 +12,9 @@ from importlib.resources import files
 from os import PathLike, fspath
 from typing import Any
 
-from pqswarm._base.checks import is_finite
+from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.registry import Registry
-from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.errors import PqswarmError, shorten
 from pqswarm.events.catalog import check_parameters
 from pqswarm.events.ranges import Fixed, Range, in_order, range_from_table, spectrum_ranges
 
@@ -58,10 +58,11 @@ class Preset:
     def __post_init__(self) -> None:
         fraction = self.bench_fraction
         if isinstance(fraction, Mapping):
-            for label in fraction:
-                if label not in self.bench:
-                    raise unknown_name(f"class of the bench of preset {self.name!r}", label, self.bench)
-            fraction = {label: _checked_fraction(f"fraction.{label}", part) for label, part in fraction.items()}
+            owner = f"class of the bench of preset {self.name!r}"
+            fraction = {
+                check_name(owner, label, self.bench): _checked_fraction(f"fraction.{label}", part)
+                for label, part in fraction.items()
+            }
         elif self.bench:
             why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench"
             fraction = _checked_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
@@ -84,10 +85,8 @@ class Preset:
 
     def ranges(self, event_class: str, source: str = "model") -> dict[str, Range]:
         """Return the ranges of all parameters of an event, in the order in which they are drawn."""
-        if event_class not in self.classes:
-            raise unknown_name("event class", event_class, self.classes)
-        if source not in SOURCES:
-            raise unknown_name("source", source, SOURCES)
+        check_name("event class", event_class, self.classes)
+        check_name("source", source, SOURCES)
         classes = self.models if source == "model" else self.bench
         if event_class not in classes:
             raise PqswarmError(
@@ -131,10 +130,7 @@ class Preset:
         >>> PRESETS["paper"].with_classes(["swell", "sag"]).classes
         ('sag', 'swell')
         """
-        wanted = list(classes)
-        for name in wanted:
-            if name not in self.classes:
-                raise unknown_name(f"event class of preset {self.name!r}", name, self.classes)
+        wanted = [check_name(f"event class of preset {self.name!r}", name, self.classes) for name in classes]
         if not wanted or len(set(wanted)) < len(wanted) or isinstance(classes, str):
             raise PqswarmError(f"classes must name at least one event class, each once, not {classes!r}.")
         if len(wanted) == len(self.classes):

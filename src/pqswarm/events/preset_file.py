@@ -1,7 +1,7 @@
 """Presets as TOML files: read, checked and written; docs/how/presets.md describes the format."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -9,9 +9,9 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pqswarm._base.checks import is_finite
+from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
-from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.errors import PqswarmError, shorten
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalog import HARMONICS, PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
@@ -108,9 +108,8 @@ def _extended_preset(extends: str | None, folder: Path, via: tuple[Path, ...]) -
         return Preset("", {}, {}, {}, 0.0)
     if extends.endswith(".toml"):
         return _load_preset(folder / extends, via)
-    if extends not in PRESETS:
-        with _located("extends"):
-            raise unknown_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
+    with _located("extends"):
+        check_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
     return PRESETS[extends]
 
 
@@ -164,8 +163,7 @@ def _table_models() -> "dict[str, type[BaseModel]]":
         def _check_keys(cls, given: Any) -> Any:
             known = (*cls.model_fields, *EVENT_CLASSES)
             for key in given if isinstance(given, Mapping) else ():
-                if key not in known:
-                    raise unknown_name("key or event class", key, known)
+                check_name("key or event class", key, known)
             return given
 
     class Bench(WithClasses):
@@ -221,9 +219,7 @@ def _read_range(name: str, given: Any, allowed: Parameter) -> Range:
     if keyword in ("inside", "same"):
         return range_from_table(table)
     units = () if name in RECORD_PARAMETERS else _UNITS.get(allowed.unit, ())
-    unit = table.pop("unit", allowed.unit)
-    if unit not in (allowed.unit, *units):
-        raise unknown_name("unit", unit, (allowed.unit, *units))
+    unit = check_name("unit", table.pop("unit", allowed.unit), (allowed.unit, *units))
     if unit in units:
         table["unit"] = unit
     values = table[keyword]
@@ -246,11 +242,9 @@ def _range_keyword(given: Any) -> str:
     if len(keywords) > 1:
         raise PqswarmError(f"has both {keywords[0]!r} and {keywords[1]!r}: keep one of the two.")
     unknown = next((key for key in given if key not in ("unit", "number")), None)
-    if not keywords and unknown is not None:
-        raise unknown_name("kind of range", unknown, RANGES)
-    if not keywords:
+    if not keywords and unknown is None:
         raise PqswarmError(f"must have one of {', '.join(RANGES)}, as in {_EXAMPLE}.")
-    return str(keywords[0])
+    return check_name("kind of range", keywords[0] if keywords else unknown, RANGES)
 
 
 def _check_limits(value: float, allowed: Parameter) -> float:
@@ -289,7 +283,8 @@ class _PresetReader:
         models = {label: self._model(label, base) for label in dict.fromkeys((*base.models, *self.own))}
         if not models:
             raise PqswarmError('no event class: add a table such as [sag], or extends = "paper".')
-        _check_known(self.bench, ("fraction", *models), "key of [bench]")
+        for label in self.bench:
+            check_name("key of [bench]", label, ("fraction", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
         fraction = base.bench_fraction if self.fraction is None else self.fraction
         with _located("[bench]"):
@@ -305,7 +300,8 @@ class _PresetReader:
             return self.base
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
         with _located("classes"):
-            _check_known(self.wanted, known, "event class")
+            for label in self.wanted:
+                check_name("event class", label, known)
             for label in (*self.own, *self.bench):
                 if label in known and label not in self.wanted:
                     raise PqswarmError(f"{label!r} has a table but is not listed: add it, or remove the table.")
@@ -315,7 +311,8 @@ class _PresetReader:
     def _common(self, base: Preset) -> Ranges:
         """Ranges of record and supply; those of disturbances belong to the classes."""
         taken = {name for label in (*base.models, *self.own) for name in _class_parameters(label)[1]}
-        _check_known(self.common, (*_EVERYWHERE, *sorted(taken)), "parameter")
+        for name in self.common:
+            check_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
         given = {name: value for name, value in self.common.items() if name in _EVERYWHERE}
         ranges = {**base.common, **_read_ranges(given, PARAMETERS)}
         for name in RECORD_PARAMETERS:
@@ -338,7 +335,8 @@ class _PresetReader:
                 ranges = _with_spectrum(ranges, spectrum)
             elif any(name in own or name in self.common for name in HARMONICS):
                 ranges.pop("spectrum", None)
-            _check_known(own, (*taken, *_EVERYWHERE), f"parameter of {label}")
+            for name in own:
+                check_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
             ranges |= _read_ranges(own, catalog, spectrum) | spectrum
             return self._complete(ranges, required)
 
@@ -355,7 +353,8 @@ class _PresetReader:
         with _located("spectrum"):
             if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
                 raise PqswarmError(f"must be a list of names of [spectra], not {names!r}.")
-            _check_known(names, self.spectra, "spectrum")
+            for name in names:
+                check_name("spectrum", name, self.spectra)
         return spectrum_ranges({name: self.spectra[name] for name in names})
 
     def _circuit(self, label: str, base: Preset) -> Ranges:
@@ -365,7 +364,8 @@ class _PresetReader:
         # Common parameters of record and supply apply to the bench, too; those of faults and banks do not.
         shared = {name: given for name, given in self.common.items() if name in ranges and name in _EVERYWHERE}
         with _located(f"[bench.{label}]"):
-            _check_known(own, (*taken, *_EVERYWHERE), "parameter of the bench")
+            for name in own:
+                check_name("parameter of the bench", name, (*taken, *_EVERYWHERE))
             ranges |= _read_ranges({**shared, **own}, PARAMETERS)
             return self._complete(ranges, required)
 
@@ -385,12 +385,6 @@ def _read_ranges(given: Mapping[str, Any], catalog: Mapping[str, Parameter], spe
         with _located(name):
             ranges |= spectrum if name == "spectrum" and spectrum else {name: _read_range(name, value, catalog[name])}
     return ranges
-
-
-def _check_known(names: Iterable[str], known: Iterable[str], what: str) -> None:
-    for name in names:
-        if name not in known:
-            raise unknown_name(what, name, tuple(known))
 
 
 def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:

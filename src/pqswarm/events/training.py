@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.random import stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import unknown_name
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.noise import add_noise
 
@@ -386,8 +386,7 @@ def record_event(
     The bandwidth of the recorder, half its sampling rate, is drawn from `bandwidth` [multiples of the fundamental],
     unless its sampling `rate` [Hz] is given; the length of the record is drawn from `cycles`. `snr` is in dB.
     """
-    if event_class not in TRAINING_CLASSES:
-        raise unknown_name("event class", event_class, TRAINING_CLASSES)
+    check_name("event class", event_class, TRAINING_CLASSES)
     random = stream(seed, (11, EVENT_CLASSES[event_class].seed_word))
     nominal = float(random.choice((50.0, 60.0)))
     if rate is not None:

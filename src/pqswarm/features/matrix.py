@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.features.wavelet import (
     BORDERS,
     FILTERS,
@@ -272,8 +273,7 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
         raise PqswarmError(f"{name!r} is not the name of a wavelet feature, such as 'D3.energy' or 'A8.median'.")
     kind, number, function = match.groups()
     level = int(number)
-    if function not in _WORDS:
-        raise unknown_name("function of a wavelet feature", function, FUNCTIONS)
+    check_name("function of a wavelet feature", function, FUNCTIONS)
     if sampling_rate is None:
         return _WORDS[function].format(of=f"of band {kind}{level}")
     low, high = band_edges(sampling_rate, level)[-1 if kind == "A" else level - 1]

@@ -16,8 +16,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 
 _READ = json.loads((files("pqswarm.features") / "filters.json").read_text(encoding="utf-8"))
 _READ["haar"] = _READ["db1"]
@@ -80,9 +81,7 @@ def minimum_samples(level: int, wavelet: str = "sym6") -> int:
 
 
 def _filter(wavelet: str) -> tuple[float, ...]:
-    if wavelet not in FILTERS:
-        raise unknown_name("wavelet", wavelet, FILTERS)
-    return FILTERS[wavelet]
+    return FILTERS[check_name("wavelet", wavelet, FILTERS)]
 
 
 def band_names(level: int) -> tuple[str, ...]:
@@ -179,8 +178,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
 def wavelet_filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the inputs of the filters at each level, the numbers of coefficients, and the filters."""
     low_pass = np.array(_filter(wavelet))
-    if border not in BORDERS:
-        raise unknown_name("border", border, BORDERS)
+    check_name("border", border, BORDERS)
     places = []
     lengths = [n_samples]
     for _ in range(level):

@@ -6,8 +6,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.status import StatusChannel
 
@@ -57,10 +58,8 @@ class Options:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """Return the options by name; the error for an unknown one suggests the nearest."""
-        known = [one.name for one in fields(cls)]
         for name in given:
-            if name not in known:
-                raise unknown_name("option of a reader", name, known)
+            check_name("option of a reader", name, [option.name for option in fields(cls)])
         return cls(**given)
 
     def check_samples(self, count: int) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pqswarm._base.checks import is_finite
+from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
@@ -409,9 +409,7 @@ def read_reference(key: str, value: object) -> str | float:
 
 def read_state(key: str, value: str) -> str:
     """Return what a channel is, one of the states."""
-    if value not in STATES:
-        raise unknown_name(key, value, STATES)
-    return value
+    return check_name(key, value, STATES)
 
 
 def _check_site_unit(text: str) -> str:

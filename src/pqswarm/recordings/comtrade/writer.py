@@ -8,9 +8,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.files import write_atomically
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import Recording, RecordingSource
 
 _RANGES = {"ASCII": 99998, "BINARY": 32767}
@@ -46,8 +47,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     ...     read(write_comtrade(recording, f"{folder}/ramp.cfg", "BINARY")).channel("Ua").samples
     array([-2.,  0.,  2.])
     """
-    if encoding not in _RANGES:
-        raise unknown_name("encoding of COMTRADE data", encoding, _RANGES)
+    check_name("encoding of COMTRADE data", encoding, _RANGES)
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not a valid file name.")
@@ -143,7 +143,7 @@ def _dat_time_multiplier(duration: float) -> float:
 
 def _cfg_date_text(start: datetime | None) -> str:
     moment = start or datetime(1970, 1, 1)
-    return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
+    return f"{moment:%d/%m/}{moment.year:04d}{moment:,%H:%M:%S.%f}"
 
 
 def _write_ascii_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
