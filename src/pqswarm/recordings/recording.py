@@ -61,6 +61,10 @@ class ChannelHeader:
         """Whether it is a current."""
         return self.unit == "A"
 
+    def with_samples(self, samples: FloatArray) -> "Channel":
+        """Return the channel with samples, in its unit."""
+        return Channel(self.name, self.unit, self.phase, samples, system=self.system, state=self.state)
+
 
 @dataclass(frozen=True, eq=False)
 class Channel(ChannelHeader):
@@ -133,7 +137,22 @@ class RecordingSource(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class RecordingHeader:
+    """A recording without its samples; see :class:`Recording`."""
+
+    channels: Sequence[ChannelHeader]
+    sampling_rate: float
+    nominal_frequency: float
+    start: datetime | None = None
+    source: str = ""
+    format: str = ""
+    notes: tuple[str, ...] = field(default=())
+    station: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording(RecordingHeader):
     """Channels sampled together at one rate.
 
     Attributes
@@ -161,14 +180,6 @@ class Recording:
     """
 
     channels: tuple[Channel, ...]
-    sampling_rate: float
-    nominal_frequency: float
-    start: datetime | None = None
-    source: str = ""
-    format: str = ""
-    notes: tuple[str, ...] = field(default=())
-    station: str = ""
-    path: str = ""
     status: tuple[StatusChannel, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from pqswarm._base.random import checked_seed, derived_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.writer import write_comtrade
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, shift_time
+from pqswarm.recordings.recording import ChannelHeader, Recording, shift_time
 from pqswarm.recordings.status import StatusChannel
 
 _PAGE = 65536
@@ -105,9 +105,7 @@ class GeneratedRecording:
         whole = [self._page(number) for number in pages]
         values = np.concatenate(whole, axis=1) if whole else np.empty((len(self.channels), 0))
         values = values[:, first - pages.start * _PAGE :][:, : stop - first]
-        channels = tuple(
-            Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, values, strict=True)
-        )
+        channels = tuple(one.with_samples(row) for one, row in zip(self.channels, values, strict=True))
         start = shift_time(self.start, first / self.sampling_rate)
         about = self.source, self.format, self.notes, self.station, self.path
         return Recording(channels, self.sampling_rate, self.nominal_frequency, start, *about)

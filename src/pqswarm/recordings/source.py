@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +12,7 @@ from pqswarm.recordings.files import naming_file
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, shift_time
+from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingHeader, shift_time
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import first_names
 from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
@@ -35,8 +34,8 @@ def scale_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
     return np.where(bad, np.nan, samples), int(bad.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class FileSource:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FileSource(RecordingHeader):
     """A :class:`RecordingSource` over the result of a reader.
 
     `numbers` are those of the channels in `raw`, `factors` convert to SI units. Notes on samples, such as how many are
@@ -44,16 +43,7 @@ class FileSource:
     use :meth:`StatusChannel.read` for part of one.
     """
 
-    channels: tuple[ChannelHeader, ...]
-    sampling_rate: float
-    nominal_frequency: float
     n_samples: int
-    start: datetime | None
-    source: str
-    format: str
-    notes: tuple[str, ...]
-    station: str
-    path: str
     raw: RawSource
     numbers: Sequence[int]
     factors: Sequence[float]
@@ -82,16 +72,24 @@ class FileSource:
                     n_missing += int(np.isnan(values).sum())
                 row[begin - first : end - first], bad = scale_samples(values, factor)
                 n_bad += bad
-        channels = [Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, samples, strict=True)]
         if n_missing:
             notes.append(self.raw.missing.format(n_missing))
         if n_bad:
             notes.append(f"{count_text(n_bad, 'sample')} infinite or beyond {_MAX_VALUE:g}: treated as missing.")
         status = self.status if (first, stop) == (0, self.n_samples) else ()
         notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MAX_NOTES]
-        start = self.start if not first else shift_time(self.start, first / self.sampling_rate)
-        about = self.source, self.format, (*self.notes, *notes), self.station, self.path
-        return Recording(tuple(channels), self.sampling_rate, self.nominal_frequency, start, *about, status)
+        return Recording(
+            channels=tuple(one.with_samples(row) for one, row in zip(self.channels, samples, strict=True)),
+            sampling_rate=self.sampling_rate,
+            nominal_frequency=self.nominal_frequency,
+            start=shift_time(self.start, first / self.sampling_rate),
+            source=self.source,
+            format=self.format,
+            notes=(*self.notes, *notes),
+            station=self.station,
+            path=self.path,
+            status=status,
+        )
 
 
 _MOST_NOTES = 40
