@@ -10,7 +10,7 @@ import pytest
 from tests.recordings import builders
 from tests.reference import pqdif
 
-from pqswarm.recordings import RecordingError, open_recordings, read, read_all, rows
+from pqswarm.recordings import RecordingError, open_recordings, read, read_all
 from pqswarm.recordings.stamps import find_rate_of_pieces, find_rate_of_stamps
 
 
@@ -94,8 +94,8 @@ def long_table(n, decimal=".", delimiter=","):
 def test_compiled_rows_are_those_of_python(save, monkeypatch, delimiter, decimal):
     path = save("long.csv", {"long.csv": long_table(4500, decimal, delimiter)})
     plain = read(path)
-    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
-    monkeypatch.setattr(rows, "_CHUNK", 10_000)
+    monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
+    monkeypatch.setattr("pqswarm.recordings.text._CHUNK", 10_000)
     (source,) = open_recordings(path)
     compiled = source.read()
     assert (compiled.sampling_rate, compiled.n_samples, compiled.notes) == (4800, 4500, plain.notes)
@@ -125,8 +125,8 @@ def test_compiled_dates_are_those_of_python(save, monkeypatch, dated):
         lines.append(f"{i % 3};{odd.get(i, text)};{i % 100}")
     path = save("dates.csv", {"dates.csv": "\n".join(lines).encode()})
     plain = read(path, columns=["Ua"])
-    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
-    monkeypatch.setattr(rows, "_CHUNK", 10_000)
+    monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
+    monkeypatch.setattr("pqswarm.recordings.text._CHUNK", 10_000)
     compiled = read(path, columns=["Ua"])
     for recording in (plain, compiled):
         assert recording.sampling_rate == pytest.approx(20)
@@ -143,7 +143,7 @@ def test_compiled_comtrade_rows(save, monkeypatch):
     config = builders.cfg(rates=("4800,4999",))
     path = save("x.cfg", {"x.cfg": config, "x.dat": b"\n".join(lines)})
     plain = read(path)
-    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
+    monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
     compiled = read(path)
     assert compiled.notes == plain.notes
     assert "1 line of the data too short: ignored." in plain.notes

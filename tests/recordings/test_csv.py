@@ -13,9 +13,8 @@ from tests.recordings.vendor_files import tektronix_blocks
 from tests.reference import pqdif
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
-from pqswarm.recordings.comtrade.reader import Configuration, _comtrade_status_finder
-from pqswarm.recordings.stamps import Clock
-from pqswarm.recordings.text import decode_text
+from pqswarm.recordings.comtrade import Configuration, _find_comtrade_status
+from pqswarm.recordings.text import Clock, decode_text
 
 NAME = "case.csv"
 
@@ -406,7 +405,7 @@ def test_many_status_channels_are_not_read_row_by_row():
         return np.zeros((stop - first, 2), np.int8)
 
     config = Configuration(1999, [], n_status=4_000_000, status=[("a", 0), ("b", 0)])
-    assert len(_comtrade_status_finder(config, SimpleNamespace(status=states), range(100))()) == 2
+    assert len(_find_comtrade_status(config, SimpleNamespace(status=states), range(100))) == 2
     assert calls == [(0, 100)]
 
 

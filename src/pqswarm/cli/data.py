@@ -156,7 +156,7 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
     Example: pqswarm preset check mine.toml
     """
     from pqswarm.events import load_preset
-    from pqswarm.events.ranges import Fixed
+    from pqswarm.events.parameters import Fixed
 
     check_no_folder(path, "a preset in TOML")
     preset = load_preset(path)

@@ -11,12 +11,19 @@ from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalog import BACKGROUND_PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, check_parameters
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
+from pqswarm.events.parameters import (
+    BACKGROUND_PARAMETERS,
+    RECORD_PARAMETERS,
+    SUPPLY_PARAMETERS,
+    Range,
+    check_parameters,
+    draw,
+    record_length,
+)
 from pqswarm.events.preset import Preset, get_preset
-from pqswarm.events.ranges import Range, draw, record_length
 
 _NO_MODEL = (*SUPPLY_PARAMETERS, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13

@@ -15,8 +15,7 @@ from typing import Any
 from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.registry import Registry
 from pqswarm.errors import PqswarmError, shorten
-from pqswarm.events.catalog import check_parameters
-from pqswarm.events.ranges import Fixed, Range, in_order, range_from_table, spectrum_ranges
+from pqswarm.events.parameters import Fixed, Range, check_parameters, in_order, range_from_table, spectrum_ranges
 
 Ranges = dict[str, Range]
 

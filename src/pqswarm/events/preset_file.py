@@ -13,21 +13,25 @@ from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalog import HARMONICS, PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
 from pqswarm.events.event import check_event_draw
-from pqswarm.events.preset import PRESETS, Preset, Ranges
-from pqswarm.events.ranges import (
+from pqswarm.events.parameters import (
+    HARMONICS,
+    PARAMETERS,
     RANGES,
+    RECORD_PARAMETERS,
+    SUPPLY_PARAMETERS,
     Fixed,
     IndexedBy,
     NameIndex,
+    Parameter,
     Range,
     in_order,
     range_from_table,
     range_to_table,
     spectrum_ranges,
 )
+from pqswarm.events.preset import PRESETS, Preset, Ranges
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -1,6 +1,6 @@
 """Read and write recordings."""
 
-from pqswarm.recordings.comtrade.writer import write_comtrade
+from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.envelope import Envelope, EnvelopeView
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all

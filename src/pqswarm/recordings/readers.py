@@ -9,7 +9,7 @@ from typing import Any
 from pqswarm._base.registry import Registry
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings.comtrade.reader import COMTRADE
+from pqswarm.recordings.comtrade import COMTRADE
 from pqswarm.recordings.files import LFS_POINTER, FileBytes, naming_file
 from pqswarm.recordings.mat import MAT
 from pqswarm.recordings.npz import NPZ

@@ -22,10 +22,19 @@ from pqswarm.recordings.files import EXPORT, FileBytes, refuse_other_formats
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, shift_time
-from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
 from pqswarm.recordings.source import scale_samples
-from pqswarm.recordings.stamps import Clock, find_rate_of_pieces
-from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
+from pqswarm.recordings.stamps import find_rate_of_pieces
+from pqswarm.recordings.text import (
+    Clock,
+    MemoryBytes,
+    StoredBytes,
+    TextRows,
+    date_from_text,
+    decode_text,
+    list_date_notes,
+    number_from_text,
+    split_fields,
+)
 from pqswarm.recordings.units import clean, si_unit, split_unit
 
 HEADER_ROWS = 300

@@ -28,7 +28,7 @@ from pydantic import (
 from pqswarm._base.random import derived_seed, stream
 from pqswarm._base.text import printable
 from pqswarm._base.toml import parse_toml
-from pqswarm.datasets.make import count_features
+from pqswarm.datasets.dataset import count_features
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset

@@ -19,7 +19,7 @@ from pqswarm.identify.classify import identify
 from pqswarm.identify.model import Model
 from pqswarm.measure import Thresholds
 from pqswarm.recordings import RecordingSource, Site, open_recordings
-from pqswarm.recordings.comtrade.reader import count_missing_samples
+from pqswarm.recordings.comtrade import count_missing_samples
 from pqswarm.recordings.files import COMPANIONS, find_partner, is_document, sort_partners
 from pqswarm.recordings.readers import list_suffixes
 
