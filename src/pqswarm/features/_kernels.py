@@ -23,14 +23,6 @@ def join_wavelet_lanes(signals, places, lanes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def split_wavelet_lanes(lanes, signals):
-    """Fill up to eight `signals`, float64[m, n], from the lanes."""
-    for lane in range(signals.shape[0]):
-        for i in range(signals.shape[1]):
-            signals[lane, i] = lanes[LANES * i + lane]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def prolong_wavelet_lanes(signals, places, prolonged):
     """Extend signals, the lanes `signals`, at their ends.
 
@@ -105,37 +97,6 @@ def _sort_for_median(lanes, n):
             start = run
             merged = merged // 2
         run //= 2
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _quickselect(values, rank):
-    """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
-    low = 0
-    high = values.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        a = values[low]
-        b = values[middle]
-        c = values[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i = low
-        j = high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return values[rank]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -242,7 +203,8 @@ def medians(bands, n, scratch, sample, out):
             whole = sample[:n]
             for i in range(n):
                 whole[i] = bands[LANES * i + lane]
-            middle = _quickselect(whole, rank)
+            whole = np.partition(whole, rank)
+            middle = whole[rank]
             next_one = whole[rank + 1 :].min() if width == 2 else middle
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle
 

@@ -144,34 +144,25 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     >>> [band.shape for band in decompose(np.ones((1, 100)), 2, "db4", "periodization")]
     [(1, 50), (1, 25), (1, 25)]
     """
-    from pqswarm._kernels.lanes import LANES
-    from pqswarm.features._kernels import (
-        analyze,
-        join_wavelet_lanes,
-        prolong_wavelet_lanes,
-        split_wavelet_lanes,
-    )
-
     given = np.ascontiguousarray(signals, dtype=np.float64)
     *shape, n_samples = given.shape
-    rows = given.reshape(-1, n_samples)
+    rest = given.reshape(-1, n_samples)
     places, lengths, low_pass = wavelet_filter_plan(n_samples, level, wavelet, border)
     looks = 2 * lengths + low_pass.size - 2  # inputs of the filters of each level
-    bands = [np.empty((len(rows), n)) for n in (*lengths, lengths[-1])]
-    longest = lengths.max()  # not the first, if the signal is shorter than the filters
-    prolonged = np.empty(LANES * looks.max())
-    rest = np.empty(LANES * longest)
-    detail = np.empty(LANES * longest)
-    for first in range(0, len(rows), LANES):
-        block = slice(first, first + LANES)
-        join_wavelet_lanes(rows[block], places[: looks[0]], prolonged)
-        for j, (n, stop) in enumerate(zip(lengths, np.cumsum(looks), strict=True)):
-            if j > 0:
-                prolong_wavelet_lanes(rest, places[stop - looks[j] : stop], prolonged)
-            analyze(prolonged, low_pass, n, rest, detail)
-            split_wavelet_lanes(detail, bands[j][block])
-        split_wavelet_lanes(rest, bands[-1][block])
-    return [band.reshape(*shape, band.shape[1]) for band in bands]
+    bands = []
+    for n, look in zip(lengths, np.split(places, np.cumsum(looks)[:-1]), strict=True):
+        prolonged = np.where(look < 0, 0.0, rest[:, look])
+        low = np.zeros((len(rest), n))
+        high = np.zeros((len(rest), n))
+        for tap in range(0, low_pass.size, 2):  # in the order of the compiled filters, for the same bits
+            newest = low_pass.size - 1 - tap
+            newer = prolonged[:, newest::2][:, :n]
+            older = prolonged[:, newest - 1 :: 2][:, :n]
+            low = low + low_pass[tap] * newer + low_pass[tap + 1] * older
+            high = high - low_pass[newest] * newer + low_pass[newest - 1] * older
+        bands.append(high)
+        rest = low
+    return [band.reshape(*shape, -1) for band in (*bands, rest)]
 
 
 @lru_cache(maxsize=16)

@@ -73,15 +73,10 @@ class FileBytes:
             if _file_state(os.fstat(file.fileno())) != self.state:
                 raise RecordingError("has changed since it was opened.")
             file.seek(self.offset + first)
-            content = bytearray(max(stop - first, 0))
-            view = memoryview(content)
-            done = 0
-            while done < len(content):
-                count = file.readinto(view[done:])
-                if not count:
-                    raise RecordingError("became shorter while it was read.")
-                done += count
-        return bytes(content)
+            content = file.read(max(stop - first, 0))
+        if len(content) < stop - first:
+            raise RecordingError("became shorter while it was read.")
+        return content
 
     def read_all(self) -> bytes:
         """Return all bytes."""

@@ -156,18 +156,11 @@ class _StampStretches:
 
 def _stamps_in_pieces(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
     """The stamps in pieces of one size: the result must not depend on how they arrive."""
-    held: list[FloatArray] = []
-    n_held = 0
+    held = np.empty(0)
     for piece in pieces:
-        at = 0
-        while at < piece.size:
-            part = piece[at : at + _PIECE - n_held]
-            held.append(part)
-            n_held += part.size
-            at += part.size
-            if n_held == _PIECE:
-                yield np.concatenate(held)
-                held = []
-                n_held = 0
-    if n_held:
-        yield np.concatenate(held)
+        held = np.append(held, piece)
+        while held.size >= _PIECE:
+            yield held[:_PIECE]
+            held = held[_PIECE:]
+    if held.size:
+        yield held
