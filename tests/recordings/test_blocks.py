@@ -11,7 +11,7 @@ from tests.recordings import builders
 from tests.reference import pqdif
 
 from pqswarm.recordings import RecordingError, open_recordings, read, read_all
-from pqswarm.recordings.stamps import find_rate_of_pieces, find_rate_of_stamps
+from pqswarm.recordings.stamps import find_rate_of_stamps
 
 
 def contents():
@@ -224,9 +224,9 @@ def test_rate_of_pieces_is_that_of_the_whole(damage):
     elif damage == "nan":
         times[99_999] = np.nan
     notes, piece_notes = [], []
-    rate, kept = find_rate_of_stamps(times, notes)
+    rate, kept, _ = find_rate_of_stamps([times], notes)
     pieces = np.split(times, [1, 2, 500, 65_536, 65_537, 150_001])
-    again, kept_again, seconds = find_rate_of_pieces(pieces, piece_notes)
+    again, kept_again, seconds = find_rate_of_stamps(pieces, piece_notes)
     assert (rate, kept, notes) == (again, kept_again, piece_notes)
     assert rate == (0 if damage == "nan" else pytest.approx(6400, rel=1e-3 if damage == "coarse" else 1e-12))
     assert seconds == pytest.approx(times[kept.start] - times[0])

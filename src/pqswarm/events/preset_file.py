@@ -267,16 +267,14 @@ class _PresetReader:
         self.base = base
         self.own: Mapping[str, Mapping[str, Any]] = tables.__pydantic_extra__
         self.common: Mapping[str, Any] = tables.common
-        self.wanted: tuple[str, ...] | None = tables.classes
         self.bench: Mapping[str, Mapping[str, Any]] = tables.bench.__pydantic_extra__
-        self.fraction = tables.bench.fraction
-        self.spectra_given = tables.spectra is not None
+        self.tables = tables
         self.spectra: Mapping[str, Mapping[str, float]] = tables.spectra or _spectra(base)
-        if self.spectra_given:
+        if self.tables.spectra is not None:
             with _located("[spectra]"):
                 spectrum_ranges(tables.spectra)
         single = next((name for name in HARMONICS if name in self.common), None)
-        if single is not None and (self.spectra_given or "spectrum" in self.common):
+        if single is not None and (self.tables.spectra is not None or "spectrum" in self.common):
             raise PqswarmError(f"[common] {single}: harmonics are also given by [spectra]: keep one of the two.")
 
     def read(self) -> Preset:
@@ -290,7 +288,7 @@ class _PresetReader:
         for label in self.bench:
             check_name("key of [bench]", label, ("fraction", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
-        fraction = base.bench_fraction if self.fraction is None else self.fraction
+        fraction = base.bench_fraction if self.tables.bench.fraction is None else self.tables.bench.fraction
         with _located("[bench]"):
             preset = Preset(self.name, common, models, bench, fraction)
         _check_draws(preset)
@@ -300,16 +298,16 @@ class _PresetReader:
 
     def _chosen(self) -> Preset:
         """The extended preset, reduced to the listed classes."""
-        if self.wanted is None:
+        if self.tables.classes is None:
             return self.base
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
         with _located("classes"):
-            for label in self.wanted:
+            for label in self.tables.classes:
                 check_name("event class", label, known)
             for label in (*self.own, *self.bench):
-                if label in known and label not in self.wanted:
+                if label in known and label not in self.tables.classes:
                     raise PqswarmError(f"{label!r} has a table but is not listed: add it, or remove the table.")
-        kept = [label for label in self.wanted if label in self.base.models]
+        kept = [label for label in self.tables.classes if label in self.base.models]
         return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_fraction=0.0)
 
     def _common(self, base: Preset) -> Ranges:
@@ -351,7 +349,9 @@ class _PresetReader:
             return {}
         if single is not None and "spectrum" in own:
             raise PqswarmError(f"has both spectrum and {single}: keep one of the two.")
-        if single is not None or not (self.spectra_given or "spectrum" in own or "spectrum" in self.common):
+        if single is not None or not (
+            self.tables.spectra is not None or "spectrum" in own or "spectrum" in self.common
+        ):
             return {}
         names = own.get("spectrum", self.common.get("spectrum", list(self.spectra)))
         with _located("spectrum"):

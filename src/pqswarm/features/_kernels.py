@@ -102,27 +102,15 @@ def _sort_for_median(lanes, n):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _count_below(values, n, edges, counts):
     """Count in each lane the values below each of the inner four of six edges: all are at or above the first."""
-    first = load(edges, 1)
-    second = load(edges, 2)
-    third = load(edges, 3)
-    fourth = load(edges, 4)
     zero = fill(0.0)
     one = fill(1.0)
-    a = zero
-    b = zero
-    c = zero
-    d = zero
-    for i in range(n):
-        x = load(values, i)
-        a = a + choose(x, first, zero, one)
-        b = b + choose(x, second, zero, one)
-        c = c + choose(x, third, zero, one)
-        d = d + choose(x, fourth, zero, one)
+    for j in range(1, 5):
+        edge = load(edges, j)
+        below = zero
+        for i in range(n):
+            below = below + choose(load(values, i), edge, zero, one)
+        store(below, counts, j)
     store(zero, counts, 0)
-    store(a, counts, 1)
-    store(b, counts, 2)
-    store(c, counts, 3)
-    store(d, counts, 4)
     store(fill(float(n)), counts, 5)
 
 

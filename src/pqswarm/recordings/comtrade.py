@@ -24,7 +24,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_partner
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource, shift_time
-from pqswarm.recordings.stamps import find_rate_of_pieces
+from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_changes
 from pqswarm.recordings.text import (
     MemoryBytes,
@@ -538,7 +538,7 @@ def _comtrade_segments(
     groups = _group_comtrade_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
-        rate, kept, seconds = find_rate_of_pieces((piece * config.time_unit for piece in data.stamps()), notes)
+        rate, kept, seconds = find_rate_of_stamps((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, range(kept.start, kept.stop), seconds, notes)]
@@ -742,10 +742,7 @@ def _scale_of_dat_integers(low: float, high: float, limit: int) -> tuple[float, 
 
 
 def _encode_dat_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
-    values = np.full(samples.shape, missing, np.int64)
-    kept = np.isfinite(samples)
-    values[kept] = np.rint((samples[kept] - offset) / factor).astype(np.int64)
-    return values
+    return np.where(np.isfinite(samples), np.rint((samples - offset) / factor), missing).astype(np.int64)
 
 
 def _dat_time_multiplier(duration: float) -> float:

@@ -603,7 +603,7 @@ class _PqdifCollector:
 
 def _rate_of_pqdif_stamps(times: FloatArray, size: int, notes: list[str]) -> float:
     """Rate of time stamps without a gap [Hz], else 0."""
-    rate, kept = find_rate_of_stamps(times, notes)
+    rate, kept, _ = find_rate_of_stamps([times], notes)
     return rate if kept == slice(0, size) else 0.0
 
 

@@ -174,8 +174,7 @@ def _open_with_reader(
         if options.whole:
             options.check_samples(sum(len(raw.channels) * raw.n_samples for raw in raws))
         sources: list[FileSource] = []
-        reasons: list[str] = []
-        unusable = ""
+        reasons: list[tuple[str, str]] = []
         main = 0
         for raw in raws:
             raw.source = file_text(raw.source or path.name)
@@ -185,12 +184,11 @@ def _open_with_reader(
             try:
                 sources.append(normalize_source(raw, options, str(path)))
             except RecordingError as error:  # the others may be usable
-                reasons.append(str(error))
-                unusable = unusable or f"{raw.source} {error}"
+                reasons.append((raw.source, str(error)))
         if not sources:
-            raise RecordingError(reasons[0] if reasons else "holds no recordings.")
+            raise RecordingError(reasons[0][1] if reasons else "holds no recordings.")
         if reasons:
-            note = f"{len(reasons)} of the {len(raws)} recordings of this file cannot be used: {unusable}"
+            note = f"{len(reasons)} of the {len(raws)} recordings of this file cannot be used: {' '.join(reasons[0])}"
             sources = [replace(source, notes=(*source.notes, note)) for source in sources]
         return sources, min(main, len(sources) - 1)
 

@@ -359,11 +359,12 @@ class Site:
             With names, phases, units, ratios and systems of the site, without ignored channels. Samples are scaled
             when they are read; a :class:`Recording` gives a :class:`Recording`.
         """
-        picks = []
-        for place, channel in enumerate(source.channels):
-            rule = self.rule(channel.name)
-            if not rule.ignore:
-                picks.append(SiteChannel(place, *self._header(channel, rule)))
+        rules = [self.rule(channel.name) for channel in source.channels]
+        picks = [
+            SiteChannel(place, *self._header(channel, rule))
+            for place, (channel, rule) in enumerate(zip(source.channels, rules, strict=True))
+            if not rule.ignore
+        ]
         if not picks:
             raise RecordingError(f"{self.source}: channels: all {len(source.channels)} channels are ignored.")
         names = [pick.header.name for pick in picks]
@@ -402,14 +403,10 @@ class Site:
 
     def _notes(self, source: RecordingSource) -> tuple[str, ...]:
         """Return the changes to a recording, one sentence each."""
-        ignored = []
-        scaled = []
-        for channel in source.channels:
-            rule = self.rule(channel.name)
-            if rule.ignore:
-                ignored.append(channel.name)
-            elif rule.ratio != 1:
-                scaled.append(f"{channel.name} x {rule.ratio:g}")
+        rules = {channel.name: self.rule(channel.name) for channel in source.channels}
+        names = [channel.name for channel in source.channels]
+        ignored = [name for name in names if rules[name].ignore]
+        scaled = [f"{name} x {rules[name].ratio:g}" for name in names if name not in ignored and rules[name].ratio != 1]
         notes = []
         if scaled:
             notes.append(f"Ratios of {self.source}: {first_names(scaled, 6)}.")

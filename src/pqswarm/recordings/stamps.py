@@ -12,22 +12,14 @@ _PIECE = 65536
 """Stamps processed together; the median of the first ones is the usual step."""
 
 
-def find_rate_of_stamps(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
-    """Return the sampling rate [Hz] of time stamps [s], 0 if there is none, and the longest section without a gap.
-
-    Rounded stamps are averaged over the section; a rate that is an integer within the rounding is rounded to it.
-    Findings are added to the notes.
-    """
-    rate, kept, _ = find_rate_of_pieces([times], notes)
-    return rate, kept
-
-
-def find_rate_of_pieces(
+def find_rate_of_stamps(
     pieces: Iterable[FloatArray], notes: list[str], find_unit: Callable[[float], float] = lambda _: 1.0
 ) -> tuple[float, slice, float]:
-    """Do the same for stamps in pieces, and also return the time from the first stamp to the section [s].
+    """Return the sampling rate [Hz] of time stamps [s], the longest section without a gap, and its first time [s].
 
-    If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
+    The rate is 0 if there is none; the time is counted from the first stamp. Rounded stamps are averaged over the
+    section; a rate that is an integer within the rounding is rounded to it. Findings are added to the notes. If the
+    unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
     stretches = _StampStretches()
     for piece in _stamps_in_pieces(pieces):
@@ -108,10 +100,8 @@ class _StampStretches:
             self.current.add(times)
 
     def _close(self) -> None:
-        one = self.current
-        best = self.longest
-        if one is not None and (best is None or one.stop - one.first > best.stop - best.first):
-            self.longest = one
+        stretches = [stretch for stretch in (self.longest, self.current) if stretch is not None]
+        self.longest = max(stretches, key=lambda stretch: stretch.stop - stretch.first, default=None)
         self.current = None
 
     def rate(self, notes: list[str], find_unit: Callable[[float], float]) -> tuple[float, slice, float]:

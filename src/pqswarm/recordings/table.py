@@ -23,7 +23,7 @@ from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, shift_time
 from pqswarm.recordings.source import scale_samples
-from pqswarm.recordings.stamps import find_rate_of_pieces
+from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import (
     Clock,
     MemoryBytes,
@@ -656,7 +656,7 @@ def _find_table_rate(
             per_second = _guess_time_column_unit(rows, layout, rate, notes)
         return per_second
 
-    rate, kept, seconds = find_rate_of_pieces(column.pieces(), stamp_notes, find_unit)
+    rate, kept, seconds = find_rate_of_stamps(column.pieces(), stamp_notes, find_unit)
     if column.n_times < 2:
         raise RecordingError("does not give its sampling rate: its time column holds no times.")
     if column.n_missing:
