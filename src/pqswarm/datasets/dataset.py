@@ -37,9 +37,9 @@ from pqswarm.events import (
     noise_stream,
 )
 from pqswarm.events.classes import is_name
-from pqswarm.events.event import synthesize
+from pqswarm.events.event import synthesize_event
 from pqswarm.events.noise import write_noisy
-from pqswarm.events.parameters import RECORD_PARAMETERS, draw
+from pqswarm.events.parameters import RECORD_PARAMETERS, draw_parameters
 from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names, minimum_samples
 
 
@@ -134,7 +134,7 @@ class Dataset:
         seed = int(self.seeds[number])
         record = dict(zip(RECORD_PARAMETERS, self.record[number].tolist(), strict=True))
         return Event(
-            signal=synthesize(label, parameters, source=source, seed=seed, **record),
+            signal=synthesize_event(label, parameters, source=source, seed=seed, **record),
             label=label,
             parameters=parameters,
             source=source,
@@ -223,7 +223,7 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
     for kind in ("class_names", "parameter_names"):
         if not all(map(is_name, manifest[kind])) or len(set(manifest[kind])) < len(manifest[kind]):
             raise FileFormatError(f"is damaged: the {kind!r} of its manifest are not distinct names.")
-    _check_arrays(manifest, arrays, len(snr))
+    _check_dataset_arrays(manifest, arrays, len(snr))
     return Dataset(
         **arrays,
         snr=snr,
@@ -237,7 +237,7 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
     )
 
 
-def _check_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray], n_levels: int) -> None:
+def _check_dataset_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray], n_levels: int) -> None:
     n = arrays["y"].size
     shapes = {
         "features": (n_levels, n, len(manifest["feature_names"])),
@@ -369,10 +369,10 @@ def make_dataset(
     """
     chosen = get_preset(preset)
     options = FeatureOptions.of(features)
-    levels = _check_levels(snr)
+    levels = _check_noise_levels(snr)
     seed = checked_seed(seed)
     specs = event_specs(chosen, events_per_class, seed)
-    events, values = _produce(specs, chosen, levels, options, effective_jobs(n_jobs), progress)
+    events, values = _produce_dataset(specs, chosen, levels, options, effective_jobs(n_jobs), progress)
     names = sorted({name for event in events for name in event.parameters})
     return Dataset(
         features=values,
@@ -399,7 +399,9 @@ def count_features(preset: Preset, options: FeatureOptions) -> int:
         for label in classes:
             common = {name: spec for name, spec in preset.ranges(label, source).items() if name in RECORD_PARAMETERS}
             for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD_PARAMETERS)):
-                rate, frequency, cycles = (draw(common, list(uniforms), {})[name] for name in RECORD_PARAMETERS)
+                rate, frequency, cycles = (
+                    draw_parameters(common, list(uniforms), {})[name] for name in RECORD_PARAMETERS
+                )
                 counts.add(options.n_features(rate, frequency))
                 level = options.level_at(rate, frequency)
                 n = round(max(cycles, WINDOW_CYCLES) / frequency * rate)
@@ -422,7 +424,7 @@ def _dataset_feature_count(counts: set[int], name: str) -> int:
     return next(iter(counts))
 
 
-def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
+def _check_noise_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
     several = isinstance(snr, Sequence | np.ndarray) and not isinstance(snr, str | bytes) and np.ndim(snr) > 0
     given: Sequence[object] = snr if several else [snr]  # type: ignore[assignment]
     levels = tuple(check_snr(level) for level in given)
@@ -431,7 +433,7 @@ def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
     return levels
 
 
-def _produce(
+def _produce_dataset(
     specs: list[EventSpec],
     preset: Preset,
     levels: tuple[float, ...],
@@ -446,7 +448,7 @@ def _produce(
 
     tasks = [specs[i : i + _EVENTS_PER_TASK] for i in range(0, len(specs), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
-        delayed(_produce_some)(task, preset, levels, options) for task in tasks
+        delayed(_produce_dataset_events)(task, preset, levels, options) for task in tasks
     )
     events: list[Event] = []
     features: list[FloatArray] = []
@@ -459,7 +461,7 @@ def _produce(
     return events, np.stack(features, axis=1)
 
 
-def _produce_some(
+def _produce_dataset_events(
     specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
     """Generate some events, and for each a matrix with one row of features per noise level."""

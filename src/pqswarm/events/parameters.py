@@ -84,7 +84,7 @@ def record_length(values: Mapping[str, float]) -> float:
     return values["cycles"] / values["frequency"]
 
 
-def _unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+def _range_unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
     """Return the factor from the unit of a range to SI units, and the maximum that the record can hold."""
     limit = inf
     scale = 1.0
@@ -107,9 +107,9 @@ def _unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]
     return scale, limit
 
 
-def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+def _range_bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
     """Convert the ends of a range to SI units and cut it to what the record can hold."""
-    scale, limit = _unit_scale(low, high, unit, values)
+    scale, limit = _range_unit_scale(low, high, unit, values)
     return low * scale, min(high * scale, limit)
 
 
@@ -138,7 +138,7 @@ class Uniform:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
-        low, high = _bounds(self.low, self.high, self.unit, values)
+        low, high = _range_bounds(self.low, self.high, self.unit, values)
         return high - (high - low) * u
 
 
@@ -154,7 +154,7 @@ class LogUniform:
         """Return the value at the quantile `u`."""
         from pqswarm._kernels.math import exponential, logarithm
 
-        low, high = _bounds(self.low, self.high, self.unit, values)
+        low, high = _range_bounds(self.low, self.high, self.unit, values)
         return high * float(exponential(-logarithm(high / low) * u))
 
 
@@ -192,7 +192,7 @@ class Steps:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
-        scale, limit = _unit_scale(self.low, self.high, self.unit, values)
+        scale, limit = _range_unit_scale(self.low, self.high, self.unit, values)
         width = self.high - self.low
         last = self.number - 1
         if self.high * scale > limit:
@@ -214,7 +214,7 @@ class OneOf:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the option at the quantile `u`."""
-        scale, limit = _unit_scale(min(self.options), max(self.options), self.unit, values)
+        scale, limit = _range_unit_scale(min(self.options), max(self.options), self.unit, values)
         fitting = [option for option in self.options if option * scale <= limit * (1.0 + 1e-12)]
         return min(fitting[int(u * len(fitting))] * scale, limit)
 
@@ -323,7 +323,7 @@ def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Ran
     return {"spectrum": NameIndex(tuple(spectra)), **matching}
 
 
-def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:
+def draw_parameters(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:
     """Turn one uniform number of [0, 1) per range into a value, in order; `given` values replace drawn ones."""
     values: dict[str, float] = {}
     for (name, spec), u in zip(ranges.items(), uniforms, strict=True):
@@ -342,7 +342,7 @@ _UNIT_DEPENDENCIES = {
 """The parameters that must be drawn before a range in a unit."""
 
 
-def _dependencies(spec: Range) -> tuple[str, ...]:
+def _range_dependencies(spec: Range) -> tuple[str, ...]:
     """The parameters that must be drawn before this range."""
     match spec:
         case EqualTo(name) | IndexedBy(name):
@@ -354,9 +354,9 @@ def _dependencies(spec: Range) -> tuple[str, ...]:
     return _UNIT_DEPENDENCIES.get(getattr(spec, "unit", ""), ())
 
 
-def in_order(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
+def order_ranges(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
     """Return the ranges in order, each after those that it depends on; `drawn` are drawn before all."""
-    needed = {name: _dependencies(spec) for name, spec in ranges.items()}
+    needed = {name: _range_dependencies(spec) for name, spec in ranges.items()}
     done = set(drawn)
     for name, others in needed.items():
         for other in others:
@@ -401,20 +401,20 @@ def range_from_table(given: Any) -> Range:
 def range_to_table(spec: Range) -> Any:
     """Return a range as it is written in a preset file."""
     if isinstance(spec, Fixed | NameIndex):
-        return _plain(*vars(spec).values())
+        return _plain_range_value(*vars(spec).values())
     keyword = next((key for key, kind in RANGES.items() if type(spec) is kind), None)
     if keyword is None:
         raise PqswarmError(f"a range of type {type(spec).__name__} cannot be written to a file.")
-    values = {name: _plain(value) for name, value in vars(spec).items()}
+    values = {name: _plain_range_value(value) for name, value in vars(spec).items()}
     first = values.pop(next(iter(values)))
     table = {keyword: [first, values.pop("high")] if "high" in values else first}
     return table | {name: value for name, value in values.items() if value}
 
 
-def _plain(value: Any) -> Any:
+def _plain_range_value(value: Any) -> Any:
     """A value as in a file: lists, and integers without a decimal point."""
     if isinstance(value, tuple):
-        return [_plain(member) for member in value]
+        return [_plain_range_value(member) for member in value]
     if isinstance(value, str) or value is None:
         return value
     return int(value) if isfinite(value) and float(value).is_integer() and abs(value) < 1e15 else float(value)

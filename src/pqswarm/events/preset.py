@@ -15,7 +15,7 @@ from typing import Any
 from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.registry import Registry
 from pqswarm.errors import PqswarmError, shorten
-from pqswarm.events.parameters import Fixed, Range, check_parameters, in_order, range_from_table, spectrum_ranges
+from pqswarm.events.parameters import Fixed, Range, check_parameters, order_ranges, range_from_table, spectrum_ranges
 
 Ranges = dict[str, Range]
 
@@ -59,14 +59,14 @@ class Preset:
         if isinstance(fraction, Mapping):
             owner = f"class of the bench of preset {self.name!r}"
             fraction = {
-                check_name(owner, label, self.bench): _checked_fraction(f"fraction.{label}", part)
+                check_name(owner, label, self.bench): _checked_bench_fraction(f"fraction.{label}", part)
                 for label, part in fraction.items()
             }
         elif self.bench:
             why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench"
-            fraction = _checked_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
+            fraction = _checked_bench_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
         else:
-            fraction = _checked_fraction("fraction", fraction)
+            fraction = _checked_bench_fraction("fraction", fraction)
         object.__setattr__(self, "bench_fraction", fraction)
 
     def fraction_from_bench(self, event_class: str) -> float:
@@ -167,7 +167,7 @@ class Preset:
         }
 
 
-def _checked_fraction(what: str, fraction: object, most: float = 1.0, why: str = "") -> float:
+def _checked_bench_fraction(what: str, fraction: object, most: float = 1.0, why: str = "") -> float:
     if is_finite(fraction) and 0.0 <= fraction <= most + 1e-9:
         return float(fraction)
     limits = f"a number from 0 to {most:.4g}{why}"
@@ -185,7 +185,7 @@ def _built_in_preset(name: str) -> Preset:
         ranges = dict(old)
         for key, given in own.items():
             ranges |= spectrum_ranges(spectra) if key == "spectrum" else {key: range_from_table(given)}
-        return in_order(ranges, drawn)
+        return order_ranges(ranges, drawn)
 
     def merge_classes(old: Mapping[str, Mapping[str, Range]], own: Mapping[str, Any]) -> dict[str, Ranges]:
         return {label: merge(old.get(label, {}), own.get(label, {}), common) for label in {**old, **own}}

@@ -33,7 +33,7 @@ def prolong_wavelet_lanes(signals, places, prolonged):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def analyze(prolonged, low_pass, length, approximations, details):
+def filter_wavelet_lanes(prolonged, low_pass, length, approximations, details):
     """Apply the low-pass and high-pass filters to extended signals, and keep every second value.
 
     `low_pass`, float64[taps], starts with the newest sample. `approximations` and `details`, lanes of that `length` or
@@ -166,7 +166,7 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def medians(bands, n, scratch, sample, out):
+def band_medians(bands, n, scratch, sample, out):
     """Write the median of each lane's first `n` coefficients to `out`.
 
     `scratch` has lanes for `n` places, `sample` for 128, or for `n` numbers if that is more.
@@ -203,14 +203,14 @@ _BLOCK = 64  # positions at a time, which stay in the fastest memory
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _weighted_logs(squares, out):
+def _entropy_terms(squares, out):
     """Write x log x for x in [0, 1], 0 at 0, to `out`: a loop of its own, so that it vectorises."""
     for i in range(squares.size):
         out[i] = squares[i] * logarithm_of_normal(max(squares[i], _TINY))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _find_ranges(bands, n, out):
+def _find_band_ranges(bands, n, out):
     """Write minimum, maximum, sum and its rounding error (Neumaier's sum) to `out`."""
     minimum = load(bands, 0)
     maximum = load(bands, 0)
@@ -232,7 +232,7 @@ def _find_ranges(bands, n, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sums(bands, n, scales, squares, logs, out):
+def _band_sums(bands, n, scales, squares, logs, out):
     """Write six sums to `out`.
 
     They are those of y^2, y^2 log y^2, |d|, d^2, d^3 and d^4; y is x times the first of the `scales`, d is x less the
@@ -252,7 +252,7 @@ def _sums(bands, n, scales, squares, logs, out):
         for i in range(count):
             y = load(bands, start + i) * shrink
             store(y * y, squares, i)
-        _weighted_logs(squares[: LANES * count], logs)
+        _entropy_terms(squares[: LANES * count], logs)
         for i in range(count):
             energy = energy + load(squares, i)
             weighted = weighted + load(logs, i)
@@ -274,14 +274,14 @@ def _sums(bands, n, scales, squares, logs, out):
 def band_functions(bands, n, rounding, scratch, sample, features):
     """Fill each row of `features`, float64[m, 11], from the first `n` coefficients of a lane.
 
-    Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`medians`.
+    Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`band_medians`.
     """
     ranges = np.empty(4 * LANES)
     scales = np.empty(3 * LANES)
     sums = np.empty(6 * LANES)
     middles = np.empty(LANES)
-    _find_ranges(bands, n, ranges)
-    medians(bands, n, scratch, sample, middles)
+    _find_band_ranges(bands, n, ranges)
+    band_medians(bands, n, scratch, sample, middles)
     for lane in range(LANES):
         minimum, maximum, total, lost = ranges[lane::LANES]
         mean = (total + lost) / n
@@ -290,7 +290,7 @@ def band_functions(bands, n, rounding, scratch, sample, features):
         scales[lane] = 1.0 / magnitude if magnitude > _SMALLEST else 0.0
         scales[LANES + lane] = mean
         scales[2 * LANES + lane] = 1.0 / spread if spread > _SMALLEST else 0.0
-    _sums(bands, n, scales, scratch, sample, sums)
+    _band_sums(bands, n, scales, scratch, sample, sums)
     for lane in range(features.shape[0]):
         out = features[lane]
         minimum = ranges[lane]
@@ -325,7 +325,7 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
     """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
 
     `places`, level by level, are those of :func:`prolong_wavelet_lanes`, and `lengths` the numbers of coefficients of
-    the levels; `low_pass` is that of :func:`analyze`, and `rounding`, float64[m, bands], that of
+    the levels; `low_pass` is that of :func:`filter_wavelet_lanes`, and `rounding`, float64[m, bands], that of
     :func:`band_functions`. `workspace`, float64[4, 8 lengths[0]], is scratch.
     """
     taps = low_pass.size
@@ -347,7 +347,9 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
                     join_wavelet_lanes(signals[rows], look, prolonged)
                 else:
                     prolong_wavelet_lanes(signal, look, prolonged)
-                analyze(prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :])
+                filter_wavelet_lanes(
+                    prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :]
+                )
             start += 2 * n + taps - 2
             signal, approximations = approximations, signal
             band_functions(details, n, rounding[rows, level], scratch, sample, features[rows, level])

@@ -164,7 +164,7 @@ def extract(
     # Filter coefficients are rounded: about 3e-12 of a constant leaks into the details.
     leakage = [_LEAKAGE * sqrt(2 << min(j, level - 1)) for j in range(level + 1)]
     plan = wavelet_filter_plan(n_samples, level, chosen.wavelet, chosen.border)
-    extract_features(rows, *plan, np.outer(magnitudes, leakage), _workspace(int(plan[1][0])), features)
+    extract_features(rows, *plan, np.outer(magnitudes, leakage), _feature_workspace(int(plan[1][0])), features)
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
         raise PqswarmError(f"signal {row} is too large for its energy to be computed: scale it to per unit.")
@@ -180,7 +180,7 @@ class _Kept(local):
 _KEPT = _Kept()
 
 
-def _workspace(n_coefficients: int) -> FloatArray:
+def _feature_workspace(n_coefficients: int) -> FloatArray:
     """Working memory; allocating and freeing it would take longer than the work."""
     from pqswarm._kernels.lanes import LANES
 
@@ -289,14 +289,14 @@ def describe_band(low: float, high: float) -> str:
     >>> describe_band(0.0, 48.8), describe_band(781.25, 1562.5), describe_band(6250.0, 12500.0)
     ('below 49 Hz', '781 Hz to 1.56 kHz', '6.25 to 12.5 kHz')
     """
-    upper, unit = _digits_and_unit(high)
+    upper, unit = _band_edge_text(high)
     if low <= 0:
         return f"below {upper} {unit}"
-    lower, lower_unit = _digits_and_unit(low)
+    lower, lower_unit = _band_edge_text(low)
     return f"{lower} to {upper} {unit}" if lower_unit == unit else f"{lower} {lower_unit} to {upper} {unit}"
 
 
-def _digits_and_unit(frequency: float) -> tuple[str, str]:
+def _band_edge_text(frequency: float) -> tuple[str, str]:
     if frequency >= 999.5:
         return f"{frequency / 1000:.3g}", "kHz"
     return (f"{frequency:.0f}" if frequency >= 10 else f"{frequency:.2g}"), "Hz"
@@ -347,14 +347,14 @@ def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) ->
     before = missing // 2
     return np.concatenate(
         [
-            _continued(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
+            _continue_capture(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
             signal,
-            _continued(signal, missing - before, sampling_rate / frequency),
+            _continue_capture(signal, missing - before, sampling_rate / frequency),
         ]
     )
 
 
-def _continued(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
+def _continue_capture(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
     """The next `length` samples of `signal` if its last steady cycle continued."""
     from pqswarm.features._kernels import interpolate_extension
 

@@ -77,10 +77,10 @@ def minimum_samples(level: int, wavelet: str = "sym6") -> int:
     >>> minimum_samples(8), minimum_samples(8, "db10")
     (2816, 4864)
     """
-    return int(max(len(_filter(wavelet)) - 1, _MIN_COEFFICIENTS) * 2**level)
+    return int(max(len(_wavelet_filter(wavelet)) - 1, _MIN_COEFFICIENTS) * 2**level)
 
 
-def _filter(wavelet: str) -> tuple[float, ...]:
+def _wavelet_filter(wavelet: str) -> tuple[float, ...]:
     return FILTERS[check_name("wavelet", wavelet, FILTERS)]
 
 
@@ -112,7 +112,7 @@ def coefficient_times(
 ) -> FloatArray:
     """Return the times [s] of the `n` coefficients of a band: the first and last few lie outside the signal."""
     step = 2 ** int(band[1:])
-    taps = len(_filter(wavelet))
+    taps = len(_wavelet_filter(wavelet))
     newest = taps // 2 if border == "periodization" else 1  # sample of the first coefficient of a level
     delay = ((taps - 1) / 2 - newest) * (step - 1)  # half a filter per level, in samples of that level
     return np.asarray((step * np.arange(n) - delay) / sampling_rate)
@@ -168,7 +168,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
 @lru_cache(maxsize=16)
 def wavelet_filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the inputs of the filters at each level, the numbers of coefficients, and the filters."""
-    low_pass = np.array(_filter(wavelet))
+    low_pass = np.array(_wavelet_filter(wavelet))
     check_name("border", border, BORDERS)
     places = []
     lengths = [n_samples]
@@ -284,14 +284,14 @@ def band_waveforms(signal: FloatArray, sampling_rate: float, frequency: float = 
     bands = [(band, [high, *[low] * row]) for row, band in enumerate(details)]
     for row, (wave, filters) in enumerate([*bands, (rest, [low] * level)]):
         for step, size in zip(filters, reversed(sizes[: len(filters)]), strict=True):
-            wave = _synthesize(wave, step, size)
+            wave = _synthesize_band(wave, step, size)
         values[row] = wave
     return BandWaveforms(
         band_names(level), band_edges(sampling_rate, level), np.arange(signal.size) / sampling_rate, values
     )
 
 
-def _synthesize(coefficients: FloatArray, taps: FloatArray, size: int) -> FloatArray:
+def _synthesize_band(coefficients: FloatArray, taps: FloatArray, size: int) -> FloatArray:
     """One level of the inverse transform: `size` values of the next finer level."""
     spread = np.zeros(2 * coefficients.size)
     spread[::2] = coefficients

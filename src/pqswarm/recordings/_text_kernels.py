@@ -9,7 +9,7 @@ _EXACT = np.uint64(2**53)
 
 
 @njit(cache=True, nogil=True)
-def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, is_odd):
+def parse_text_rows(chunk, begins, ends, delimiter, decimal, columns, table, is_odd):
     """Parse the fields of `columns` (ascending) of each row; missing or empty ones are left unchanged.
 
     `is_odd` marks the rows that are left to Python. A number is a mantissa below 2**53 times or divided by a power of
@@ -96,7 +96,7 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, is_odd):
 
 
 @njit(cache=True, nogil=True)
-def parse_seconds(chunk, begins, ends, delimiter, column, minute, start, result):
+def parse_text_seconds(chunk, begins, ends, delimiter, column, minute, start, result):
     """Fill in the seconds of times that start with a known minute, up to the first that does not; return its row."""
     if delimiter == 32:
         return 0

@@ -25,7 +25,7 @@ from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_pa
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
-from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_changes
+from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
 from pqswarm.recordings.text import (
     MemoryBytes,
     StoredBytes,
@@ -86,7 +86,7 @@ class Configuration:
     status: list[tuple[str, int]] = field(default_factory=list)
 
 
-def parse_configuration(text: str) -> Configuration:
+def parse_cfg(text: str) -> Configuration:
     """Parse the text of a ``.cfg``."""
     text = text.lstrip()
     if text.count("\n") > _MAX_LINES:
@@ -112,7 +112,7 @@ def parse_configuration(text: str) -> Configuration:
     rest = deque(lines[2 + n_analog + n_status :])
     while rest and rest[0].count(",") >= 3:
         rest.popleft()  # more channel lines than announced
-    _parse_configuration_rest(rest, config)
+    _parse_cfg_rest(rest, config)
     return config
 
 
@@ -176,7 +176,7 @@ def _comtrade_status_line(line: str) -> tuple[str, int]:
     return " ".join(fields[1 : 2 + extra]), int(len(fields) > 2 and number_from_text(fields[-1], 0.0) == 1)
 
 
-def _parse_configuration_rest(following: deque[str], config: Configuration) -> None:
+def _parse_cfg_rest(following: deque[str], config: Configuration) -> None:
     """Frequency, rates, dates, data format and time unit; any may be missing."""
     frequency = number_from_text(following.popleft() if following else "", 0.0)
     config.frequency = frequency if np.isfinite(frequency) else 0.0
@@ -237,7 +237,7 @@ _PLACES = 16  # positions at which the row order of a long file is checked
 
 
 @dataclass
-class DataRows:
+class DatRows:
     """Rows of a ``.dat``.
 
     `fetch` takes the first row, the one after the last, and the numbers of channels; it returns stored values, with NaN
@@ -255,7 +255,7 @@ class DataRows:
     status: Callable[[int, int], AnyArray]
 
 
-def open_rows(content: StoredBytes, config: Configuration) -> DataRows:
+def open_dat(content: StoredBytes, config: Configuration) -> DatRows:
     """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
     if head.startswith(LFS_POINTER):
@@ -309,7 +309,7 @@ def _dat_fraction_in_order(content: StoredBytes, row: np.dtype[np.void]) -> floa
     return float(np.concatenate(follows).mean())
 
 
-def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
+def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DatRows:
     row = _dat_row_type(kind, len(config.analog), config.n_status)
     count, left = divmod(content.size, row.itemsize)
     if count > 2 and _dat_fraction_in_order(content, row) < 0.5:
@@ -350,10 +350,10 @@ def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, not
         stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
 
-    return DataRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
+    return DatRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
-def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
+def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str]) -> DatRows:
     rows = TextRows(content, ",", ".", "latin-1", minimum=len(config.analog) + 1)
     for _ in rows.index():
         pass
@@ -375,7 +375,7 @@ def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str
         table = rows.table(first, stop, range(begin, begin + len(config.status)))
         return np.where(np.isnan(table), -1, table != 0).astype(np.int8)
 
-    return DataRows("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)
+    return DatRows("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)
 
 
 _SECTION = re.compile(  # possessive: linear in the length of a line
@@ -399,8 +399,8 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     """Open a recording by any of its files, ignoring case; of sections at the high rate the longest is the main one."""
     config_text, content, source = _open_cfg_and_dat(path, options)
     text, encoding = decode_text(config_text, options.encoding)
-    config = parse_configuration(text)
-    data = open_rows(content, config)
+    config = parse_cfg(text)
+    data = open_dat(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
     notes += _notes_on_comtrade_ratios(config)
@@ -428,13 +428,13 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
-def count_missing_samples(path: Path) -> int:
+def count_missing_comtrade_samples(path: Path) -> int:
     """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as while it is being written; 0 if unknown."""
     try:
         text, content, _ = _open_cfg_and_dat(path, Options())
-        config = parse_configuration(decode_text(text, None)[0])
+        config = parse_cfg(decode_text(text, None)[0])
         announced = max((last for _, last in config.rates), default=0)
-        return max(announced - open_rows(content, config).n_rows, 0) if announced else 0
+        return max(announced - open_dat(content, config).n_rows, 0) if announced else 0
     except (OSError, ValueError):  # what cannot be read is not waited for
         return 0
 
@@ -485,19 +485,19 @@ def _decode_cff_section(section: bytes) -> bytes:
         raise RecordingError(f"is damaged: a section in base64 cannot be decoded ({error}).") from error
 
 
-def _find_comtrade_status(config: Configuration, data: DataRows, kept: range) -> tuple[StatusChannel, ...]:
+def _find_comtrade_status(config: Configuration, data: DatRows, kept: range) -> tuple[StatusChannel, ...]:
     """The status channels of a section."""
     if not config.status:
         return ()
     names, normal = zip(*config.status, strict=True)
     step = min(_STATES // len(config.status), _MAX_ROWS)
-    return find_changes(
+    return find_status_changes(
         lambda first, stop: data.status(kept.start + first, kept.start + stop), len(kept), step, names, normal
     )
 
 
 def _fetch_comtrade(
-    config: Configuration, data: DataRows, offset: int, first: int, stop: int, channels: Sequence[int]
+    config: Configuration, data: DatRows, offset: int, first: int, stop: int, channels: Sequence[int]
 ) -> list[FloatArray]:
     """Part of a section, which starts at row `offset`, as primary values in the units of the file."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -528,7 +528,7 @@ def _notes_on_comtrade_ratios(config: Configuration) -> list[str]:
 
 
 def _comtrade_segments(
-    config: Configuration, data: DataRows, given_rate: float | None
+    config: Configuration, data: DatRows, given_rate: float | None
 ) -> list[tuple[float, range, float, list[str]]]:
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
@@ -668,9 +668,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         raise PqswarmError(f"{str(path)!r} is not a valid file name.")
     n_channels = len(recording.channels)
     status = recording.status
-    scales = [
-        _scale_of_dat_integers(low, high, _RANGES[encoding]) for low, high in _ranges_of_written_channels(recording)
-    ]
+    scales = [_scale_of_dat_integers(low, high, _RANGES[encoding]) for low, high in _comtrade_channel_ranges(recording)]
     lines = [
         f"{_cfg_field_text(recording.station or 'pqswarm')[:64]},{_cfg_field_text(recording.source)[:64]},1999",
         f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
@@ -695,7 +693,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     ]
 
     def write(file: BinaryIO) -> None:
-        for first, part in _stretches_to_write(recording):
+        for first, part in _read_comtrade_stretches(recording):
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
@@ -712,15 +710,15 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
 
 
-def _stretches_to_write(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
+def _read_comtrade_stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
     for first in range(0, recording.n_samples, _STRETCH):
         yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
 
 
-def _ranges_of_written_channels(recording: RecordingSource) -> list[tuple[float, float]]:
+def _comtrade_channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     """Minimum and maximum sample of each channel; 0 if there is none."""
     ranges = [(np.inf, -np.inf)] * len(recording.channels)
-    for _, part in _stretches_to_write(recording):
+    for _, part in _read_comtrade_stretches(recording):
         finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
         ranges = [
             (min(low, float(x.min(initial=np.inf))), max(high, float(x.max(initial=-np.inf))))

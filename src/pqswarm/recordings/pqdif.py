@@ -21,8 +21,7 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
-from pqswarm.recordings.text import decode_text
-from pqswarm.recordings.units import clean
+from pqswarm.recordings.text import clean_name, decode_text
 
 SIGNATURE = UUID("4a111440-e49f-11cf-9900-505144494600").bytes_le
 _GUIDS = {
@@ -108,7 +107,7 @@ class PqdifDamageError(RecordingError):
 
 
 @dataclass(frozen=True)
-class Scalar:
+class PqdifScalar:
     """One value."""
 
     kind: int
@@ -129,7 +128,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Vector:
+class PqdifVector:
     """Values of one type; `content` is a view into the body."""
 
     kind: int
@@ -150,23 +149,25 @@ class Vector:
 
 
 @dataclass(frozen=True)
-class Collection:
+class PqdifCollection:
     """Tagged elements, in order."""
 
-    elements: tuple[tuple[str, "Collection | Scalar | Vector"], ...]
+    elements: tuple[tuple[str, "PqdifCollection | PqdifScalar | PqdifVector"], ...]
 
-    def scalar(self, wanted: str) -> Scalar | None:
+    def scalar(self, wanted: str) -> PqdifScalar | None:
         """The first scalar with a tag."""
-        return next((e for name, e in self.elements if name == wanted and isinstance(e, Scalar)), None)
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, PqdifScalar)), None)
 
-    def vector(self, wanted: str) -> Vector | None:
+    def vector(self, wanted: str) -> PqdifVector | None:
         """The first vector with a tag."""
-        return next((e for name, e in self.elements if name == wanted and isinstance(e, Vector)), None)
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, PqdifVector)), None)
 
-    def collections(self, outer: str, inner: str) -> "list[Collection]":
+    def collections(self, outer: str, inner: str) -> "list[PqdifCollection]":
         """All collections with the tag `inner` in the first one with the tag `outer`."""
-        first = next((e for name, e in self.elements if name == outer and isinstance(e, Collection)), Collection(()))
-        return [e for name, e in first.elements if name == inner and isinstance(e, Collection)]
+        first = next(
+            (e for name, e in self.elements if name == outer and isinstance(e, PqdifCollection)), PqdifCollection(())
+        )
+        return [e for name, e in first.elements if name == inner and isinstance(e, PqdifCollection)]
 
     def number(self, wanted: str, default: float = float("nan")) -> float:
         """The number of the first scalar with a tag."""
@@ -190,7 +191,7 @@ def pqdif_time(days: int, seconds: float) -> datetime | None:
     return shift_time(shift_time(datetime(1900, 1, 1), 86400 * (days - 2)), seconds)
 
 
-def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[str, Collection, int]]:
+def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[str, PqdifCollection, int]]:
     """Yield the kind of each record, its body, and the size of the body in bytes.
 
     All bodies together may have `unpacked_limit` bytes after decompression. Tolerated faults are added to the notes; a
@@ -244,7 +245,7 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
         position = following
 
 
-def _is_compressed_pqdif(container: Collection) -> bool:
+def _is_compressed_pqdif(container: PqdifCollection) -> bool:
     style = container.integer("compression style", 0)
     algorithm = container.integer("compression algorithm", 0)
     if style and algorithm not in (0, 1):
@@ -272,7 +273,7 @@ class _PqdifTree:
         self.limit = limit
         self.count_read = 0
 
-    def collection(self, link: int, depth: int) -> Collection:
+    def collection(self, link: int, depth: int) -> PqdifCollection:
         if depth > _MAX_DEPTH:
             raise PqdifDamageError("its elements are nested too deeply")
         count = self.count(link)
@@ -288,11 +289,11 @@ class _PqdifTree:
             element = self.element(kind, type_, bool(embedded), value, depth)
             if element is not None:
                 elements.append((_TAGS.get(name, ""), element))
-        return Collection(tuple(elements))
+        return PqdifCollection(tuple(elements))
 
     def element(
         self, kind: int, type_: int, embedded: bool, value: bytes, depth: int
-    ) -> "Collection | Scalar | Vector | None":
+    ) -> "PqdifCollection | PqdifScalar | PqdifVector | None":
         link, _ = _LINK.unpack(value)
         if kind == 1:
             return self.collection(link, depth + 1)
@@ -301,15 +302,15 @@ class _PqdifTree:
         size = _TYPES[type_].itemsize
         if kind == 2:
             if embedded:
-                return Scalar(type_, value[:size]) if size <= len(value) else None
+                return PqdifScalar(type_, value[:size]) if size <= len(value) else None
             if not 0 <= link <= len(self.body) - size:
                 raise PqdifDamageError("a value lies outside its record")
-            return Scalar(type_, self.body[link : link + size])
+            return PqdifScalar(type_, self.body[link : link + size])
         count = self.count(link)
         start = link + _COUNT.size
         if count * size > len(self.body) - start:
             raise PqdifDamageError("a series is longer than its record")
-        return Vector(type_, count, self.view[start : start + count * size])
+        return PqdifVector(type_, count, self.view[start : start + count * size])
 
     def count(self, link: int) -> int:
         if not 0 <= link <= len(self.body) - _COUNT.size:
@@ -345,7 +346,7 @@ class PqdifChannelDefinition:
 class PqdifSeries:
     """A stored series."""
 
-    values: Vector
+    values: PqdifVector
     method: int
     unit: int
     scale: float
@@ -364,7 +365,10 @@ class PqdifInstances:
     """The channels of an observation; shared series are looked up once."""
 
     def __init__(
-        self, indices: list[int], series: list[list[Collection]], definitions: "list[PqdifChannelDefinition | None]"
+        self,
+        indices: list[int],
+        series: list[list[PqdifCollection]],
+        definitions: "list[PqdifChannelDefinition | None]",
     ) -> None:
         self.indices = indices
         self.all_series = series
@@ -403,7 +407,7 @@ class PqdifInstances:
         return PqdifSeries(values, definition.methods[at], definition.units[at], scale, offset)
 
 
-def read_pqdif_definition(channel: Collection) -> PqdifChannelDefinition | None:
+def read_pqdif_definition(channel: PqdifCollection) -> PqdifChannelDefinition | None:
     """A channel's definition; None if it is not a waveform with time and values."""
     if channel.meaning("quantity type") != "waveform":
         return None
@@ -416,7 +420,7 @@ def read_pqdif_definition(channel: Collection) -> PqdifChannelDefinition | None:
     measured = {1: "V", 2: "A"}.get(channel.integer("quantity measured", 0), "?")
     name = channel.vector("channel name")
     return PqdifChannelDefinition(
-        "" if name is None else clean(name.text()),
+        "" if name is None else clean_name(name.text()),
         UNITS.get(units[at], measured),
         PHASES.get(channel.integer("phase id", 0), ""),
         types.index("times"),
@@ -499,14 +503,16 @@ class _PqdifCollector:
         self.n_samples = 0
         self.n_bytes = 0
 
-    def take(self, kind: str, body: Collection) -> None:
+    def take(self, kind: str, body: PqdifCollection) -> None:
         if kind == "data source":
             channels = body.collections("channel definitions", "channel definition")
             self.channels = [read_pqdif_definition(channel) for channel in channels]
             self.frequency = 0.0
             self.ratios = {}
             texts = [body.vector("source name"), body.vector("source location")]
-            self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
+            self.station = ", ".join(
+                dict.fromkeys(filter(None, (clean_name(x.text()) for x in texts if x is not None)))
+            )
         elif kind == "monitor settings":
             self.frequency = body.number("nominal frequency", 0.0)
             self.ratios = _pqdif_ratios(body)
@@ -516,7 +522,7 @@ class _PqdifCollector:
             if recording is not None:
                 self.recordings.append(recording)
 
-    def observation(self, body: Collection) -> RawRecording | None:
+    def observation(self, body: PqdifCollection) -> RawRecording | None:
         instances = body.collections("channel instances", "channel instance")
         known = PqdifInstances(
             [one.integer("channel definition index") for one in instances],
@@ -607,7 +613,7 @@ def _rate_of_pqdif_stamps(times: FloatArray, size: int, notes: list[str]) -> flo
     return rate if kept == slice(0, size) else 0.0
 
 
-def _dated_pqdif_times(values: Vector, size: int, notes: list[str]) -> _TimeBase:
+def _dated_pqdif_times(values: PqdifVector, size: int, notes: list[str]) -> _TimeBase:
     """Time base of a series of dates."""
     dates = values.array()
     seconds = (dates["days"].astype(np.float64) - float(dates["days"][0])) * 86400 + dates["seconds"]
@@ -630,7 +636,7 @@ def _stepped_pqdif_times(stored: PqdifSeries, unit: float, size: int, name: str,
     return rate, (first if abs(first) < 1e9 else 0.0), None
 
 
-def _pqdif_ratios(settings: Collection) -> dict[int, float]:
+def _pqdif_ratios(settings: PqdifCollection) -> dict[int, float]:
     """Transducer ratio of each channel to which the settings apply it."""
     if settings.number("use transducer", 0.0) == 0:
         return {}

@@ -64,7 +64,7 @@ class Disturbance:
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedRecording:
+class SampleRecording:
     """Three phase-to-neutral voltages with disturbances, and optional currents; a recording source.
 
     The frequency is 0.01 Hz below nominal; `volts` is the nominal voltage to neutral, RMS [V], `noise` the standard
@@ -234,7 +234,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     return written
 
 
-def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
+def _short_sample_recordings(seed: int) -> list[SampleRecording]:
     """Captures of faults and switching, as a triggered recorder writes them."""
     draw = stream(seed, (0,))
     deep = draw.uniform(0.35, 0.5)
@@ -257,7 +257,7 @@ def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
         "outlet.csv": ([Disturbance("swell", "A", 0.3, 0.2, 1.18)], 0.8, 10_000.0),
     }
     return [
-        GeneratedRecording(
+        SampleRecording(
             disturbances,
             seconds,
             rate,
@@ -272,7 +272,7 @@ def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
     ]
 
 
-def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
+def _long_sample_recording(seed: int, minutes: float) -> SampleRecording:
     """One disturbance of each type, equally spaced."""
     draw = stream(seed, (2,))
     steady = [float(x) for x in draw.uniform(10, 18, 4)]
@@ -299,7 +299,7 @@ def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
             Disturbance(event_type, phases, round(clock, 4), duration, float(magnitude), float(frequency))
         )
         clock += duration + gap
-    return GeneratedRecording(
+    return SampleRecording(
         disturbances,
         60 * minutes,
         seed=derived_seed(seed, (3,)),
@@ -309,7 +309,7 @@ def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
     )
 
 
-def _write_sample_table(recording: GeneratedRecording, path: Path) -> Path:
+def _write_sample_table(recording: SampleRecording, path: Path) -> Path:
     """Phase A as an instrument writes it: a header, then time and voltage."""
     wave = recording.read().channels[0].samples
     began = "" if recording.start is None else recording.start.isoformat(sep=" ", timespec="milliseconds")

@@ -25,8 +25,8 @@ from pqswarm.recordings.recording import (
     RecordingSource,
 )
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.text import first_names
-from pqswarm.recordings.units import clean, si_unit
+from pqswarm.recordings.text import clean_name, first_names
+from pqswarm.recordings.units import si_unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def _check_site_connection(given: Any) -> Any:
     return given
 
 
-Text = Annotated[str, AfterValidator(clean)]
+Text = Annotated[str, AfterValidator(clean_name)]
 Unit = Annotated[Text, AfterValidator(_check_site_unit)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _NONE_IF_EMPTY = AfterValidator(lambda text: text or None)

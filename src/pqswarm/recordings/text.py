@@ -2,6 +2,7 @@
 
 import csv
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -17,6 +18,7 @@ _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]
 _DATE = re.compile(r"\s*'?(\d{1,4})[/.\-](\d{1,2})[/.\-](\d{1,4})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?(?:\s?([ap])\.?m\b)?", re.IGNORECASE)
 _MIDNIGHT = _TIME.match("0:00")
+_NAME_LIMIT = 120  # characters
 
 
 def decode_text(content: bytes, encoding: str | None = None) -> tuple[str, str]:
@@ -44,6 +46,14 @@ def decode_text(content: bytes, encoding: str | None = None) -> tuple[str, str]:
     if len(high) > len(runs) and text.count("\ufffd") <= 0.02 * len(high):
         return text, "gbk"
     return content.decode("latin-1"), "latin-1"
+
+
+def clean_name(text: str) -> str:
+    """Make a name safe to show: no control characters, at most 120 characters."""
+    kept = "".join(
+        " " if c in "\t\r\n" else c for c in text[:1000] if c in "\t\r\n" or unicodedata.category(c)[0] != "C"
+    )
+    return " ".join(kept.split())[:_NAME_LIMIT]
 
 
 def number_from_text(text: str, default: float = np.nan) -> float:
@@ -299,12 +309,12 @@ class TextRows:
         table = np.full((begins.size, len(columns)), np.nan)
         is_odd = np.ones(begins.size, np.bool_)
         if self.compiled and self.delimiter != self.decimal:
-            from pqswarm.recordings._text_kernels import parse_rows
+            from pqswarm.recordings._text_kernels import parse_text_rows
 
             unique, places = np.unique(np.asarray(columns, np.int64), return_inverse=True)
             numbers = np.full((begins.size, unique.size), np.nan)
             signs = ord(self.delimiter), ord(self.decimal)
-            parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, numbers, is_odd)
+            parse_text_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, numbers, is_odd)
             table = numbers[:, places]
         for n in np.flatnonzero(is_odd).tolist():
             fields = self._fields(chunk[begins[n] : ends[n]])
@@ -335,11 +345,11 @@ class TextRows:
         self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, clock: Clock, result: FloatArray
     ) -> int:
         """Fill in the times of the first rows within the minute that the clock knows; return how many."""
-        from pqswarm.recordings._text_kernels import parse_seconds
+        from pqswarm.recordings._text_kernels import parse_text_seconds
 
         minute = np.frombuffer(clock.minute.encode("ascii"), np.uint8)
         content = np.frombuffer(chunk, np.uint8)
-        return int(parse_seconds(content, begins, ends, ord(self.delimiter), column, minute, clock.begin, result))
+        return int(parse_text_seconds(content, begins, ends, ord(self.delimiter), column, minute, clock.begin, result))
 
     def _fields(self, row: bytes, most: int = -1) -> list[str]:
         """The fields of a row, or at least the first `most`."""

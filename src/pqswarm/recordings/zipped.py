@@ -16,7 +16,7 @@ from pqswarm.recordings.files import COMPANIONS, is_document
 from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.reader import Options, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.units import clean
+from pqswarm.recordings.text import clean_name
 
 _MAX_MEMBERS = 1000
 _XML = ".xml"  # COMTRADE in XML, perhaps: unpacked if there is nothing else, to say why it is not read
@@ -90,7 +90,7 @@ def _unpack_zip_members(archive: zipfile.ZipFile, limit: int, folder: Path, suff
         number = numbers.setdefault(str(inside.with_suffix("")).casefold(), len(numbers))
         target = folder / f"{number}{inside.suffix.casefold()}"
         target.write_bytes(archive.read(info))
-        unpacked[target] = clean(inside.name)
+        unpacked[target] = clean_name(inside.name)
     return {target: name for target, name in unpacked.items() if target.suffix in {*suffixes, _XML}}
 
 
