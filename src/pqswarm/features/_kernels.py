@@ -40,30 +40,17 @@ def filter_wavelet_lanes(prolonged, low_pass, length, approximations, details):
     more, are filled.
     """
     taps = low_pass.size
-    for i in range(0, length, 2):
-        j = min(i + 1, length - 1)  # two at a time: they are independent
-        low_i = fill(0.0)
-        high_i = fill(0.0)
-        low_j = fill(0.0)
-        high_j = fill(0.0)
+    for i in range(length):
+        low = fill(0.0)
+        high = fill(0.0)
         for tap in range(0, taps, 2):
             newest = taps - 1 - tap
-            a = fill(low_pass[tap])
-            b = fill(low_pass[tap + 1])
-            c = fill(low_pass[newest])
-            d = fill(low_pass[newest - 1])
             newer = load(prolonged, 2 * i + newest)
             older = load(prolonged, 2 * i + newest - 1)
-            low_i = low_i + a * newer + b * older
-            high_i = high_i - c * newer + d * older
-            newer = load(prolonged, 2 * j + newest)
-            older = load(prolonged, 2 * j + newest - 1)
-            low_j = low_j + a * newer + b * older
-            high_j = high_j - c * newer + d * older
-        store(low_i, approximations, i)
-        store(low_j, approximations, j)
-        store(high_i, details, i)
-        store(high_j, details, j)
+            low = low + fill(low_pass[tap]) * newer + fill(low_pass[tap + 1]) * older
+            high = high - fill(low_pass[newest]) * newer + fill(low_pass[newest - 1]) * older
+        store(low, approximations, i)
+        store(high, details, i)
 
 
 _SORTED = 192  # maximum number of coefficients that are sorted
