@@ -22,8 +22,17 @@ from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_partner
-from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource, Reader
-from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource, shift_time
+from pqswarm.recordings.recording import (
+    MAX_CHANNELS,
+    Options,
+    RawHeader,
+    RawSource,
+    Reader,
+    Recording,
+    RecordingError,
+    RecordingSource,
+    shift_time,
+)
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
 from pqswarm.recordings.text import (

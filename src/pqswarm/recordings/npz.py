@@ -24,8 +24,7 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.recording import Options, RawChannel, RawRecording, Reader, RecordingError
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.units import split_unit
 

@@ -18,8 +18,7 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.recording import RecordingError, shift_time
+from pqswarm.recordings.recording import Options, RawChannel, RawRecording, Reader, RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import clean_name, decode_text
 

@@ -14,8 +14,7 @@ from pqswarm.recordings.files import LFS_POINTER, FileBytes, naming_file
 from pqswarm.recordings.mat import MAT
 from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.pqdif import PQDIF
-from pqswarm.recordings.reader import Options, Reader
-from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
+from pqswarm.recordings.recording import Options, Reader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.sel import SEL
 from pqswarm.recordings.source import FileSource, normalize_source
 from pqswarm.recordings.table import TABLE

@@ -15,8 +15,15 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, RawSource, Reader
-from pqswarm.recordings.recording import RecordingError, shift_time
+from pqswarm.recordings.recording import (
+    Options,
+    RawChannel,
+    RawRecording,
+    RawSource,
+    Reader,
+    RecordingError,
+    shift_time,
+)
 from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
 from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
 from pqswarm.recordings.units import guess_unit, si_unit, split_unit

@@ -11,8 +11,17 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import naming_file
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.phases import find_phase
-from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
-from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingHeader, shift_time
+from pqswarm.recordings.recording import (
+    MAX_CHANNELS,
+    ChannelHeader,
+    Options,
+    RawHeader,
+    RawSource,
+    Recording,
+    RecordingError,
+    RecordingHeader,
+    shift_time,
+)
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import clean_name, first_names
 from pqswarm.recordings.units import guess_unit, is_summary, si_unit

@@ -20,8 +20,7 @@ from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import EXPORT, FileBytes, refuse_other_formats
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
-from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
-from pqswarm.recordings.recording import Recording, RecordingError, shift_time
+from pqswarm.recordings.recording import Options, RawHeader, RawSource, Reader, Recording, RecordingError, shift_time
 from pqswarm.recordings.source import scale_source_samples
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import (

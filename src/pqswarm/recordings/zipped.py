@@ -14,8 +14,7 @@ from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import COMPANIONS, is_document
 from pqswarm.recordings.npz import NPZ
-from pqswarm.recordings.reader import Options, RawSource, Reader
-from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.recording import Options, RawSource, Reader, RecordingError
 from pqswarm.recordings.text import clean_name
 
 _MAX_MEMBERS = 1000
