@@ -113,8 +113,7 @@ class Dataset:
         """
         if snr not in self.snr:
             raise PqswarmError(f"the data set has no noise level {snr!r} dB; it has {', '.join(map(str, self.snr))}.")
-        at_level: FloatArray = self.features[self.snr.index(snr)]
-        return at_level
+        return np.asarray(self.features[self.snr.index(snr)])
 
     def event(self, number: int) -> Event:
         """Regenerate an event from its recorded parameters.

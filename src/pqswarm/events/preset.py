@@ -62,11 +62,10 @@ class Preset:
                 check_name(owner, label, self.bench): _checked_bench_fraction(f"fraction.{label}", part)
                 for label, part in fraction.items()
             }
-        elif self.bench:
-            why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench"
-            fraction = _checked_bench_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
         else:
-            fraction = _checked_bench_fraction("fraction", fraction)
+            most = len(self.bench) / len(self.models) if self.bench else 1.0
+            why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench" if self.bench else ""
+            fraction = _checked_bench_fraction("fraction", fraction, most, why)
         object.__setattr__(self, "bench_fraction", fraction)
 
     def fraction_from_bench(self, event_class: str) -> float:

@@ -300,8 +300,7 @@ def _synthesize_band(coefficients: FloatArray, taps: FloatArray, size: int) -> F
     """One level of the inverse transform: `size` values of the next finer level."""
     spread = np.zeros(2 * coefficients.size)
     spread[::2] = coefficients
-    wave: FloatArray = np.convolve(spread, taps)[taps.size - 2 :][:size]
-    return wave
+    return np.asarray(np.convolve(spread, taps)[taps.size - 2 :][:size])
 
 
 WAVELETS: tuple[str, ...] = tuple(FILTERS)
@@ -643,8 +642,7 @@ def _continue_capture(signal: FloatArray, length: int, nominal_period: float) ->
     cycle = signal[end - ceil(period) - 4 : end]
     ahead = np.arange(1, length + 1) + signal.size - end
     position = cycle.size - 1 + ahead - period * np.ceil(ahead / period)
-    values: FloatArray = interpolate_extension(cycle, position)
-    return values
+    return np.asarray(interpolate_extension(cycle, position))
 
 
 def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:

@@ -136,8 +136,7 @@ def parse_text_seconds(chunk, begins, ends, delimiter, column, minute, start, re
                 at += 1
             if digits == 0 or digits > 12:
                 return row
-        for _ in range(digits, 6):
-            micros *= 10
+        micros *= 10 ** (6 - min(digits, 6))
         while at < end and chunk[at] == 32:
             at += 1
         if at < end and chunk[at] != delimiter:

@@ -7,7 +7,7 @@ transducer ratios, and each observation record refers to the definitions before 
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -360,20 +360,15 @@ class PqdifSeries:
         return np.asarray(values * scale + offset, np.float64)
 
 
+@dataclass
 class PqdifInstances:
     """The channels of an observation; shared series are looked up once."""
 
-    def __init__(
-        self,
-        indices: list[int],
-        series: list[list[PqdifCollection]],
-        definitions: "list[PqdifChannelDefinition | None]",
-    ) -> None:
-        self.indices = indices
-        self.all_series = series
-        self.definitions = definitions
-        self.memory: dict[tuple[int, int], PqdifSeries | None] = {}
-        self.time_bases: dict[tuple[int, int], _TimeBase] = {}
+    indices: list[int]
+    all_series: list[list[PqdifCollection]]
+    definitions: list[PqdifChannelDefinition | None]
+    memory: dict[tuple[int, int], PqdifSeries | None] = field(default_factory=dict)
+    time_bases: dict[tuple[int, int], _TimeBase] = field(default_factory=dict)
 
     def definition(self, i: int) -> PqdifChannelDefinition | None:
         """Definition of a channel."""
@@ -487,20 +482,20 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     return reader.recordings
 
 
+@dataclass
 class _PqdifCollector:
     """Collects recordings along the chain of records; a channel that is not a waveform is None."""
 
-    def __init__(self, source: str, options: Options) -> None:
-        self.source = source
-        self.options = options
-        self.channels: list[PqdifChannelDefinition | None] = []
-        self.station = ""
-        self.frequency = 0.0
-        self.ratios: dict[int, float] = {}
-        self.recordings: list[RawRecording] = []
-        self.n_observations = 0
-        self.n_samples = 0
-        self.n_bytes = 0
+    source: str
+    options: Options
+    channels: list[PqdifChannelDefinition | None] = field(default_factory=list)
+    station: str = ""
+    frequency: float = 0.0
+    ratios: dict[int, float] = field(default_factory=dict)
+    recordings: list[RawRecording] = field(default_factory=list)
+    n_observations: int = 0
+    n_samples: int = 0
+    n_bytes: int = 0
 
     def take(self, kind: str, body: PqdifCollection) -> None:
         if kind == "data source":

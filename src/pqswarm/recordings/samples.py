@@ -229,9 +229,8 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
         written.append(_write_sample_table(recording, path) if is_table else write_comtrade(recording, path, encoding))
         for one in recording.disturbances or [Disturbance("none", "", 0.0, recording.seconds, 1.0)]:
             table.writerow({"file": recording.source, **one.truth(recording.seconds)})
-    written.append(write_atomically(folder / "site.toml", _SITE))
-    written.append(write_atomically(folder / "truth.csv", truth.getvalue()))
-    return written
+    site = write_atomically(folder / "site.toml", _SITE)
+    return [*written, site, write_atomically(folder / "truth.csv", truth.getvalue())]
 
 
 def _short_sample_recordings(seed: int) -> list[SampleRecording]:

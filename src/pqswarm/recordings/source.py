@@ -47,15 +47,14 @@ def scale_source_samples(samples: FloatArray, factor: float) -> tuple[FloatArray
 class FileSource(RecordingHeader):
     """A :class:`RecordingSource` over the result of a reader.
 
-    `numbers` are those of the channels in `raw`, `factors` convert to SI units. Notes on samples, such as how many are
+    `picked` are its channels in `raw`. Notes on samples, such as how many are
     missing, are those of the recording that :meth:`read` returns. Status channels are read for the whole recording;
     use :meth:`StatusChannel.read` for part of one.
     """
 
     n_samples: int
     raw: RawSource
-    numbers: Sequence[int]
-    factors: Sequence[float]
+    picked: "Sequence[_SourceChannel]"
 
     @cached_property
     def status(self) -> tuple[StatusChannel, ...]:
@@ -75,11 +74,11 @@ class FileSource(RecordingHeader):
         for begin in range(first, stop, _PIECE):
             end = min(begin + _PIECE, stop)
             with naming_file(self.path):
-                piece = self.raw.fetch(begin, end, self.numbers)
-            for row, values, factor in zip(samples, piece, self.factors, strict=True):
+                piece = self.raw.fetch(begin, end, [one.number for one in self.picked])
+            for row, values, one in zip(samples, piece, self.picked, strict=True):
                 if self.raw.missing:
                     n_missing += int(np.isnan(values).sum())
-                row[begin - first : end - first], bad = scale_source_samples(values, factor)
+                row[begin - first : end - first], bad = scale_source_samples(values, one.factor)
                 n_bad += bad
         if n_missing:
             notes.append(self.raw.missing.format(n_missing))
@@ -156,8 +155,7 @@ def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSo
         station=clean_name(raw.station),
         path=path,
         raw=raw,
-        numbers=[one.number for one in picked],
-        factors=[one.factor for one in picked],
+        picked=picked,
     )
 
 

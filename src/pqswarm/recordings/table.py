@@ -622,9 +622,8 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     0.001,1.5
     <BLANKLINE>
     """
-    header = ["time [s]"]
-    header += [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
-    lines = [",".join(_quote_csv_cell(text) for text in header)]
+    header = [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
+    lines = [",".join(_quote_csv_cell(text) for text in ("time [s]", *header))]
     columns = [channel.samples.tolist() for channel in recording.channels]
     for n, row in enumerate(zip(*columns, strict=True)):
         fields = ["" if value != value else f"{value:.12g}" for value in row]
