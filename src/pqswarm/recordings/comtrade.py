@@ -170,10 +170,16 @@ def _comtrade_analog_line(line: str, n: int) -> AnalogChannel:
     offset = number_from_text(fields[6], 0.0)
     if not (np.isfinite(factor) and np.isfinite(offset)):
         raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
-    primary = number_from_text(fields[10])
-    secondary = number_from_text(fields[11])
-    side = fields[12].upper()[:1]
-    return AnalogChannel(fields[1], fields[4], fields[2], factor, offset, primary, secondary, side)
+    return AnalogChannel(
+        name=fields[1],
+        unit=fields[4],
+        phase=fields[2],
+        factor=factor,
+        offset=offset,
+        primary=number_from_text(fields[10]),
+        secondary=number_from_text(fields[11]),
+        side=fields[12].upper()[:1],
+    )
 
 
 def _comtrade_status_line(line: str) -> tuple[str, int]:

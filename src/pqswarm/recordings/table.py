@@ -540,8 +540,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
         return list(table.T)
 
     channels = [RawHeader(name, unit, "") for name, unit in zip(layout.names, layout.units, strict=True)]
-    n_samples = kept.stop - kept.start
-    source = RawSource(channels, rate, n_samples, fetch, layout.frequency, start, path.name, "CSV", notes)
+    source = RawSource(channels, rate, kept.stop - kept.start, fetch, layout.frequency, start, path.name, "CSV", notes)
     source.missing = "Samples missing, or not numbers: {}."
     return [source]
 

@@ -327,33 +327,24 @@ class TextRows:
         self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, value: Callable[[str], float] | Clock
     ) -> FloatArray:
         """The values of the fields of a column."""
-        meaning = value.seconds if isinstance(value, Clock) else value
+        content = np.frombuffer(chunk, np.uint8)
         result = np.full(begins.size, np.nan)
         at = 0
         while at < begins.size:
             if isinstance(value, Clock) and self.compiled and value.minute.isascii() and value.minute:
-                at += self._seconds(chunk, begins[at:], ends[at:], column, value, result[at:])
+                from pqswarm.recordings._text_kernels import parse_text_seconds
+
+                minute = np.frombuffer(value.minute.encode("ascii"), np.uint8)
+                cells = begins[at:], ends[at:], ord(self.delimiter), column
+                at += parse_text_seconds(content, *cells, minute, value.begin, result[at:])
                 if at == begins.size:
                     break
-            fields = self._fields(chunk[begins[at] : ends[at]], column + 1)
+            fields = self._fields(chunk[begins[at] : ends[at]])
             if column < len(fields):
-                result[at] = meaning(fields[column])
+                result[at] = value.seconds(fields[column]) if isinstance(value, Clock) else value(fields[column])
             at += 1
         return result
 
-    def _seconds(
-        self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, clock: Clock, result: FloatArray
-    ) -> int:
-        """Fill in the times of the first rows within the minute that the clock knows; return how many."""
-        from pqswarm.recordings._text_kernels import parse_text_seconds
-
-        minute = np.frombuffer(clock.minute.encode("ascii"), np.uint8)
-        content = np.frombuffer(chunk, np.uint8)
-        return int(parse_text_seconds(content, begins, ends, ord(self.delimiter), column, minute, clock.begin, result))
-
-    def _fields(self, row: bytes, most: int = -1) -> list[str]:
-        """The fields of a row, or at least the first `most`."""
+    def _fields(self, row: bytes) -> list[str]:
         text = row.decode(self.encoding, errors="replace").replace("\0", "")
-        if most > 0 and '"' not in text and self.delimiter != " ":
-            return [field.strip() for field in text.split(self.delimiter, most)]
         return split_fields(text, self.delimiter)
