@@ -7,8 +7,12 @@ import pytest
 from scipy.stats import binomtest
 
 from pqswarm.search import ACO, BPSO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
-from pqswarm.search._move_kernels import binary_move_velocities
-from pqswarm.search._population_kernels import deposit_on_paths, exchange_tails, spin_wheel
+from pqswarm.search._kernels import (
+    binary_swarm_velocities,
+    deposit_pheromone,
+    exchange_population_tails,
+    spin_roulette_wheel,
+)
 from pqswarm.search.aco import pheromone_probability
 from pqswarm.search.ga import fitness
 from tests.reference import searches
@@ -66,19 +70,19 @@ class TestGA:
         rng = np.random.default_rng(1)
         parents = rng.random((7, 20)) < 0.5
         children = parents.copy()
-        exchange_tails(children, np.array([5, 1, 20]))
+        exchange_population_tails(children, np.array([5, 1, 20]))
         for k in range(0, 6, 2):
             np.testing.assert_array_equal(np.sort(children[k : k + 2], axis=0), np.sort(parents[k : k + 2], axis=0))
         np.testing.assert_array_equal(children[4:], parents[4:])
 
     def test_roulette_chooses_in_proportion(self):
         weights = np.array([0.0, 1.0, 3.0, 0.0])
-        chosen = spin_wheel(weights, np.random.default_rng(0).random(4000))
+        chosen = spin_roulette_wheel(weights, np.random.default_rng(0).random(4000))
         counts = np.bincount(chosen, minlength=4)
         assert counts[0] == counts[3] == 0
         assert binomtest(int(counts[2]), 4000, 0.75).pvalue > 1e-4
-        assert set(spin_wheel(np.zeros(3), np.linspace(0, 0.999, 99))) == {0, 1, 2}
-        assert spin_wheel(weights, np.array([1.0])).tolist() == [2]
+        assert set(spin_roulette_wheel(np.zeros(3), np.linspace(0, 0.999, 99))) == {0, 1, 2}
+        assert spin_roulette_wheel(weights, np.array([1.0])).tolist() == [2]
 
     def test_fitness(self):
         errors = np.array([0.1, 0.4, 0.8])
@@ -123,7 +127,7 @@ class TestACO:
 
     def test_deposit_by_hand(self):
         paths = np.array([[True, False, True], [True, True, False]])
-        new = deposit_on_paths(np.ones((2, 3)), paths, np.array([0.5, 0.0]), 5.0, 0.2, 0.3, 1.05)
+        new = deposit_pheromone(np.ones((2, 3)), paths, np.array([0.5, 0.0]), 5.0, 0.2, 0.3, 1.05)
         np.testing.assert_allclose(new, [[1.05, 1.0, 0.9], [0.8, 0.9, 1.0]])
         np.testing.assert_allclose(pheromone_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
 
@@ -166,7 +170,7 @@ class TestACO:
 
 class TestBPSO:
     def test_velocity_by_hand(self):
-        velocity = binary_move_velocities(
+        velocity = binary_swarm_velocities(
             np.array([[0.5, 5.0, -5.0]]),
             np.array([[True, False, True]]),
             np.array([[True, True, False]]),

@@ -72,7 +72,7 @@ def add_relief(rows, columns, labels, counts, looked_at, k, weights):
 
 
 @njit(cache=True, nogil=True)
-def count_errors(predicted, labels, folds, first, counts):
+def count_fold_errors(predicted, labels, folds, first, counts):
     """Set counts[m, f] to the number of samples of fold first + f that predicted[m] misclassifies."""
     counts[:, :] = 0
     for row in range(predicted.shape[0]):

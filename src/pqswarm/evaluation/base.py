@@ -299,11 +299,11 @@ class ClassificationEvaluator(Evaluator):
 
     def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of all folds, or of some, for predicted positions in `classes`, (m, n)."""
-        from pqswarm.evaluation._kernels import count_errors
+        from pqswarm.evaluation._kernels import count_fold_errors
 
         folds = range(self.folds.n_folds) if folds is None else folds
         counts = np.empty((len(predicted), len(folds)), dtype=np.int64)
-        count_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, counts)
+        count_fold_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, counts)
         return counts
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:

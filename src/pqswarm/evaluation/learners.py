@@ -522,7 +522,7 @@ class KernelNBClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 
         return KernelNB(**self.settings)
 
@@ -539,7 +539,7 @@ class KernelNBClassifier(Classifier):
         """Predict the labels of new samples; the log densities of each feature are computed once for all subsets."""
         from joblib import Parallel, delayed
 
-        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
         def terms(columns: IntArray) -> tuple[FloatArray, FloatArray]:
             return self.estimator().fit(X[:, columns], y)._terms(new[:, columns])  # type: ignore[no-any-return]
@@ -551,13 +551,13 @@ class KernelNBClassifier(Classifier):
         priors = parts_of_table[0][1]
         winners = np.empty((len(masks), len(new)), dtype=np.int64)
         for mask, row in zip(masks, winners, strict=True):
-            decide_exactly(table, priors, np.flatnonzero(mask), np.arange(len(new)), row)
+            decide_nb_exactly(table, priors, np.flatnonzero(mask), np.arange(len(new)), row)
         return np.asarray(np.unique(y)[winners])
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 
         return cls(estimator.checked_hyperparameters()) if type(estimator) is KernelNB else None
 

@@ -71,7 +71,7 @@ class ACO(Search):
         return self._resize(draws < pheromone_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
-        from pqswarm.search._population_kernels import deposit_on_paths
+        from pqswarm.search._kernels import deposit_pheromone
 
         p = self.parameters
         order = np.argsort(errors, kind="stable")
@@ -82,7 +82,7 @@ class ACO(Search):
             errors = np.append(self.best_error, errors)
             order = np.array([0])
         count = max(1, round(p.best_fraction * len(errors))) if p.depositors == "best-fraction" else 1
-        self.pheromone = deposit_on_paths(
+        self.pheromone = deposit_pheromone(
             self.pheromone,
             masks[order[:count]],
             as_rates(errors)[order[:count]],

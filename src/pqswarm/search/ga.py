@@ -74,7 +74,7 @@ class GA(Search):
         self.generation = self.generation + 1
 
     def _children(self) -> BoolArray:
-        from pqswarm.search._population_kernels import breed_population
+        from pqswarm.search._kernels import breed_population
 
         p = self.parameters
         count, n = self.population.shape

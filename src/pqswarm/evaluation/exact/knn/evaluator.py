@@ -129,9 +129,9 @@ class KNNEvaluator(ExactEvaluator):
         return guesses
 
     def _arrange(self, view: int, selected: IntArray) -> Any:
-        from pqswarm.evaluation.exact.knn.order_kernels import arrange
+        from pqswarm.evaluation.exact.knn.filter_kernels import arrange_for_knn
 
-        return arrange(*self._rows[view], self.views[view].exponents, selected, self.metric_number)
+        return arrange_for_knn(*self._rows[view], self.views[view].exponents, selected, self.metric_number)
 
     def _search(
         self,
@@ -145,11 +145,11 @@ class KNNEvaluator(ExactEvaluator):
         predicted: IntArray,
         neighbors: _Indices,
     ) -> None:
-        from pqswarm.evaluation.exact.knn.kernels import predict
+        from pqswarm.evaluation.exact.knn.kernels import predict_knn
 
         samples = (self.folds.test_fold, (tested.start, tested.stop), self.labels)
         settings = (k, self.metric_number, *part)
-        predict(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
+        predict_knn(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
 
     def _run(self, selected: IntArray, folds: range, predicted: IntArray, neighbors: _Indices) -> None:
         """Predict the samples of some folds under one subset; fill `neighbors` too, unless it is empty."""

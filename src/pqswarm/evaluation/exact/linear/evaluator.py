@@ -29,7 +29,7 @@ _TABLE = 2**25  # maximum size of a table of products; larger ones are computed 
 Columns = IntArray | slice
 
 
-class Foldwise:
+class LinearFolds:
     """The scaled training and test samples of each fold, and the fallback to scikit-learn."""
 
     def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
@@ -71,7 +71,7 @@ class Foldwise:
         return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
 
 
-class FoldwiseProducts:
+class LinearProducts:
     """Products of some columns of matrices, which `columns(part, which)` returns; computed once if their table fits."""
 
     def __init__(self, columns: Callable[[int, Columns], FloatArray], n_parts: int, width: int) -> None:
@@ -84,11 +84,11 @@ class FoldwiseProducts:
 
     def all(self, selected: IntArray, scale: FloatArray, first: int = 0) -> FloatArray:
         """Return the products of the selected columns of each matrix from `first` on, times its `scale`."""
-        from pqswarm.evaluation.exact.linear.kernels import gather
+        from pqswarm.evaluation.exact.linear.kernels import gather_linear_products
 
         products = np.empty((scale.size, selected.size, selected.size))
         if self._table is not None:
-            gather(self._table[first : first + scale.size], selected, scale, products)
+            gather_linear_products(self._table[first : first + scale.size], selected, scale, products)
         else:
             for part in range(scale.size):
                 products[part] = self.of(first + part, selected) * scale[part]
@@ -102,40 +102,41 @@ class FoldwiseProducts:
         return np.asarray(matrix.T @ matrix)
 
 
-def can_be_solved(n_folds: int, size: int) -> bool:
+def linear_systems_fit_memory(n_folds: int, size: int) -> bool:
     """Return whether the systems of all folds, with factors and inverses, fit into memory; else scikit-learn fits."""
     return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
 
 
-def foldwise_product_error(n: int, p: int) -> float:
+def linear_product_error(n: int, p: int) -> float:
     """Return the rounding error of a p x p matrix of mean products of n standardised samples, with a safety factor."""
     return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))
 
 
-def factorize_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def factorized_systems(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
-    from pqswarm.evaluation.exact.linear.kernels import factorize_batch
+    from pqswarm.evaluation.exact.linear.kernels import factorize_linear_systems
 
     upper = np.empty(matrices.shape)
     traces = np.empty(len(matrices))
     inverse = np.ones(matrices.shape) if with_inverse else np.empty((0, 0, 0))
-    factorize_batch(np.ascontiguousarray(matrices), upper, inverse, traces)
+    factorize_linear_systems(np.ascontiguousarray(matrices), upper, inverse, traces)
     return upper, inverse, traces
 
 
-def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
+def solved_systems(upper: FloatArray, right: FloatArray) -> FloatArray:
     """Return the solutions of several systems for all columns of their right-hand sides."""
-    from pqswarm.evaluation.exact.linear.kernels import solve_batch
+    from pqswarm.evaluation.exact.linear.kernels import solve_linear_systems
 
     solutions = np.empty(right.shape)
-    solve_batch(np.ascontiguousarray(upper), np.ascontiguousarray(right), solutions)  # else compiled for each layout
+    # Contiguous: else they are compiled for each layout.
+    solve_linear_systems(np.ascontiguousarray(upper), np.ascontiguousarray(right), solutions)
     return solutions
 
 
 _NEAR = 1e-3  # relative distance to the limit within which a variance could lie on either side
 
 
-class Systems:
+class LinearSystems:
     """Positive definite matrices in units of variances, one per fold, ready to solve.
 
     Where a system is not `sure`, it is unclear which directions to omit, and the unit matrix replaces it. `traces` are
@@ -159,14 +160,14 @@ class Systems:
         self._upper[folds] = np.eye(self._upper.shape[1])
 
     @classmethod
-    def regular(cls, matrices: FloatArray) -> "Systems":
+    def regular(cls, matrices: FloatArray) -> "LinearSystems":
         """Return the systems of the positive definite matrices; the others are invalid."""
         systems = cls(*matrices.shape[:2])
         systems._factorize(np.arange(len(matrices)), matrices)
         return systems
 
     @classmethod
-    def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "Systems":
+    def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "LinearSystems":
         """Return the systems of covariances, (n, p, p), without directions of variance below the limit.
 
         Directions of one fold are a guess for the others, in the same `units` of the features, (n, p).
@@ -185,7 +186,7 @@ class Systems:
 
     def _factorize(self, folds: IntArray, matrices: FloatArray, limit: float = 0.0) -> BoolArray:
         """Set the systems of some folds, if positive definite; return where all variances exceed four limits."""
-        upper, inverse, traces = factorize_all(matrices[: folds.size], with_inverse=True)
+        upper, inverse, traces = factorized_systems(matrices[: folds.size], with_inverse=True)
         regular = np.isfinite(traces)
         self._set(folds[regular], upper[regular], inverse[regular], traces[regular])
         return traces * limit < 0.25 if limit else regular
@@ -194,17 +195,17 @@ class Systems:
         self, folds: IntArray, matrices: FloatArray, guesses: FloatArray, limit: float, error: float
     ) -> BoolArray:
         """Omit the directions near the guesses; return in which folds they are exactly those to omit."""
-        from pqswarm.evaluation.exact.linear.kernels import deflate_all
+        from pqswarm.evaluation.exact.linear.kernels import deflate_linear_systems
 
         count = guesses.shape[1]
         deflated = np.empty_like(matrices)
         residuals = np.empty(len(folds))
         parts = np.empty((len(folds), count, count))
-        deflate_all(matrices, guesses, 0.25 * error, parts, residuals, deflated)
+        deflate_linear_systems(matrices, guesses, 0.25 * error, parts, residuals, deflated)
         usable = residuals <= 0.25 * error
         parts[~usable] = 1.0
         largest = np.linalg.eigvalsh(parts)[:, -1]
-        upper, inverse, traces = factorize_all(deflated, with_inverse=True)
+        upper, inverse, traces = factorized_systems(deflated, with_inverse=True)
         usable &= (largest < (1.0 - _NEAR) * limit) & (traces * limit < 0.25)
         self._set(folds[usable], upper[usable], inverse[usable], traces[usable])
         self._widen(count)
@@ -215,7 +216,7 @@ class Systems:
 
     def _leave_out(self, fold: int, matrix: FloatArray, limit: float) -> FloatArray:
         """Omit directions of one fold by their eigenvectors, which are returned as columns."""
-        values, vectors = _smallest_system_eigenpairs(matrix, 4.0 * limit)
+        values, vectors = _smallest_linear_eigenpairs(matrix, 4.0 * limit)
         count = int(np.searchsorted(values, limit))
         directions = vectors[:, :count]
         which = np.array([fold])
@@ -225,7 +226,7 @@ class Systems:
         if count:
             # Omitted directions get the variance 1: the system is regular, and they have no effect.
             matrix = matrix + (directions * (1.0 - values[:count])) @ directions.T
-            upper, inverse, traces = factorize_all(matrix[np.newaxis], with_inverse=True)
+            upper, inverse, traces = factorized_systems(matrix[np.newaxis], with_inverse=True)
             self._set(which, upper, inverse, traces)
             self._widen(count)
             self._omitted[fold, :, :count] = directions
@@ -264,11 +265,11 @@ class Systems:
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return the solutions for columns without components in the omitted directions."""
-        return self.without(solve_all(self._upper, columns))[0]
+        return self.without(solved_systems(self._upper, columns))[0]
 
     def measure(self, folds: IntArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lengths of the solutions for single rows of the given folds, and of their omitted components."""
-        from pqswarm.evaluation.exact.linear.kernels import solve_each
+        from pqswarm.evaluation.exact.linear.kernels import solve_linear_rows
 
         beside = np.zeros(folds.size)
         if self.any_omitted:
@@ -276,11 +277,11 @@ class Systems:
             rows = rows - (self._omitted[folds] @ parts[:, :, np.newaxis])[:, :, 0]
             beside = np.sqrt(np.square(parts).sum(axis=1))
         solutions = rows.copy()
-        solve_each(self._upper, folds, solutions)
+        solve_linear_rows(self._upper, folds, solutions)
         return np.sqrt(np.square(solutions).sum(axis=1)), beside
 
 
-def _smallest_system_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
+def _smallest_linear_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
     """The eigenvalues below the limit, ascending, and their eigenvectors as columns."""
     from scipy.linalg.lapack import dsyevr
 
@@ -350,10 +351,10 @@ class LDAEvaluator(ClassificationEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
-        self._foldwise = Foldwise(self, self.labels)
+        self._foldwise = LinearFolds(self, self.labels)
         self._moments = _LDAMoments(self._foldwise, self.labels, self.classes.size)
         with one_blas_thread():
-            self._products = FoldwiseProducts(self._moments.within, folds.n_folds, self.n_features)
+            self._products = LinearProducts(self._moments.within, folds.n_folds, self.n_features)
 
     def estimator(self) -> object:
         """Return scikit-learn's classifier."""
@@ -390,7 +391,7 @@ class LDAEvaluator(ClassificationEvaluator):
         moments = self._moments
         scores = np.empty((n, self.classes.size))
         errors = np.full(n, np.inf)
-        if can_be_solved(self.folds.n_folds, selected.size):
+        if linear_systems_fit_memory(self.folds.n_folds, selected.size):
             with one_blas_thread():
                 used, constants, doubt, sure = self._discriminants(selected, moments, 0)
             rates, offsets = doubt.largest(moments.reach(selected))
@@ -410,7 +411,7 @@ class LDAEvaluator(ClassificationEvaluator):
         from `first` on.
         """
         by_svd = self.hyperparameters.solver == "svd"
-        error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
+        error = np.full(len(moments.n), linear_product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]), moments, first)
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
@@ -439,7 +440,7 @@ class LDAEvaluator(ClassificationEvaluator):
         """The labels of each fold's test samples, and the folds in which rounding cannot change them."""
         from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
-        if not can_be_solved(self.folds.n_folds, selected.size):
+        if not linear_systems_fit_memory(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         used, constants, doubt, sure = self._discriminants(selected, moments, first)
         rates, offsets = doubt.largest(moments.reach(selected))
@@ -462,21 +463,21 @@ class LDAEvaluator(ClassificationEvaluator):
                 sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
-    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> Systems:
+    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> LinearSystems:
         """The within-class covariances, ready to solve."""
         own = self.hyperparameters
         spread = moments.spread[:, selected]
         if own.solver == "svd":
             freedom = moments.n - _lda_lost_freedom() * moments.n_classes
             within = self._products.all(selected, 1.0 / freedom, first)
-            return Systems.without_small(within, _RANK, error, spread)
+            return LinearSystems.without_small(within, _RANK, error, spread)
         within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n, first)
         variances = np.square(spread)
         diagonals = np.einsum("fii->fi", within)  # a view
         if own.shrinkage:
             varying = variances * moments.varies[:, selected]
             diagonals += own.shrinkage * varying.mean(axis=1, keepdims=True) / variances
-        systems = Systems.regular(within)
+        systems = LinearSystems.regular(within)
         # They must also be far from singular in the units of the features.
         inverse = np.square(systems.inverse).sum(axis=2)
         ranges = (diagonals * variances).sum(axis=1) * (inverse / variances).sum(axis=1)
@@ -487,7 +488,7 @@ class LDAEvaluator(ClassificationEvaluator):
 class _LDAMoments:
     """The moments of each fold's training samples, and its test samples in their units; folds are the first axis."""
 
-    def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
+    def __init__(self, foldwise: LinearFolds, labels: IntArray, n_classes: int) -> None:
         self._foldwise = foldwise
         self._labels = labels
         n_folds = len(foldwise.tests)
@@ -572,7 +573,7 @@ class _LDAMoments:
         # Class means span one direction fewer than there are classes; with that one added, the smallest eigenvalue
         # exceeds the reciprocal of the trace of the inverse.
         complete = between + sizes[:, np.newaxis, np.newaxis] * self._redundant
-        traces = factorize_all(complete, with_inverse=True)[2]
+        traces = factorized_systems(complete, with_inverse=True)[2]
         lengths = np.square(weighted).sum(axis=(1, 2))
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = 4.0 * error * lengths * (1.0 + n_classes * error * lengths / sizes)
@@ -608,7 +609,7 @@ class _LDAScoreErrors:
     """Bounds on the errors of scores, to first order in the errors of covariances and means."""
 
     def __init__(
-        self, systems: Systems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
+        self, systems: LinearSystems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
     ) -> None:
         self._systems = systems
         self._slopes = slopes
@@ -726,7 +727,7 @@ class LinearEvaluator(RegressionEvaluator):
         super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
-        self._foldwise = Foldwise(self, self.target)
+        self._foldwise = LinearFolds(self, self.target)
         weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
         self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
@@ -753,7 +754,7 @@ class LinearEvaluator(RegressionEvaluator):
             data = (self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]
             self._tests[fold, :, : test.size] = data.T
         with one_blas_thread():
-            self._products = FoldwiseProducts(self._columns, folds.n_folds, self.n_features + 1)
+            self._products = LinearProducts(self._columns, folds.n_folds, self.n_features + 1)
 
     def estimator(self) -> object:
         """Return scikit-learn's estimator."""
@@ -776,7 +777,7 @@ class LinearEvaluator(RegressionEvaluator):
     def _predict(self, masks: BoolArray) -> FloatArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        from pqswarm.evaluation.exact.linear.kernels import predict_all
+        from pqswarm.evaluation.exact.linear.kernels import predict_linear
 
         predicted = np.empty((len(masks), self._foldwise.n_rows))
 
@@ -784,7 +785,7 @@ class LinearEvaluator(RegressionEvaluator):
             selected = np.flatnonzero(masks[row])
             slopes, sure = self._solve(selected)
             predictions = np.empty(self._real.shape)
-            predict_all(self._tests, selected, slopes, self._center, predictions)
+            predict_linear(self._tests, selected, slopes, self._center, predictions)
             predicted[row, self._by_fold] = predictions[self._real]
             try:
                 for fold in np.flatnonzero(~sure):
@@ -798,7 +799,7 @@ class LinearEvaluator(RegressionEvaluator):
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
         """The coefficients in units of the standard deviations, (folds, features), and where they are certain."""
-        if not can_be_solved(self.folds.n_folds, selected.size):
+        if not linear_systems_fit_memory(self.folds.n_folds, selected.size):
             return np.zeros((self.folds.n_folds, selected.size)), np.zeros(self.folds.n_folds, dtype=np.bool_)
         return self._ridge(selected) if self.alpha else self._least_squares(selected)
 
@@ -817,10 +818,10 @@ class LinearEvaluator(RegressionEvaluator):
         matrices = matrices * scale[:, :, np.newaxis] * scale[:, np.newaxis]
         # The smallest relative penalty bounds the eigenvalues from below, which often suffices.
         bounds = selected.size / (penalties * np.square(scale)).min(axis=1)
-        upper, _, traces = factorize_all(matrices, with_inverse=bool((bounds > _RIDGE).any()))
+        upper, _, traces = factorized_systems(matrices, with_inverse=bool((bounds > _RIDGE).any()))
         sure = np.where(np.isfinite(traces), np.minimum(bounds, np.where(traces > 0, traces, np.inf)), np.inf) <= _RIDGE
         upper[~sure] = np.eye(selected.size)
-        return scale * solve_all(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
+        return scale * solved_systems(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
 
     def _least_squares(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
         """The coefficients without a penalty."""
@@ -828,12 +829,12 @@ class LinearEvaluator(RegressionEvaluator):
         diagonals = np.einsum("fii->fi", matrices)
         diagonals[diagonals == 0] = 1.0  # constant features have the coefficient 0
         variances = np.square(self._spread[:, selected])
-        upper, inverse, traces = factorize_all(matrices, with_inverse=True)
+        upper, inverse, traces = factorized_systems(matrices, with_inverse=True)
         sizes = (diagonals * variances).sum(axis=1)
         ranges = sizes * (np.square(inverse).sum(axis=2) / variances).sum(axis=1)
         regular = (traces <= _WELL_CONDITIONED) & (ranges <= _RANGE)
         upper[~regular] = np.eye(selected.size)
-        slopes = solve_all(upper, right)[:, :, 0]
+        slopes = solved_systems(upper, right)[:, :, 0]
         sure = np.logical_not(self._unsure[:, selected].any(axis=1))
         for fold in np.flatnonzero(~regular & sure):
             solution = self._by_triangle(int(fold), selected)

@@ -57,7 +57,7 @@ def limit_nb_densities(terms: FloatArray, floor: float, underflow: bool) -> Floa
         terms = np.where(terms < LOWEST_LOG_DENSITY, -np.inf, terms)
     if floor:
         terms = terms.copy(order="C")
-        _nb_kernels.mix_uniform_in_place(terms.reshape(-1), floor)
+        _nb_kernels.mix_uniform_into_nb_densities(terms.reshape(-1), floor)
     return terms
 
 
@@ -156,7 +156,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of each sample by class and feature, fitted to the other folds."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
+        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_nb_terms
 
         n = len(self.data)
         n_classes = self.classes.size
@@ -171,7 +171,7 @@ class KernelNBEvaluator(ExactEvaluator):
                 column = np.ascontiguousarray(data[:, feature])
                 blocks = class_blocks(column, fold, self.labels, n_classes)
                 terms = np.empty((queries.size, n_classes))
-                kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
+                kernel_nb_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
                 table[feature, queries] = limit_nb_densities(terms, self.floor, self.underflow)
 
         self.in_threads(work, range(self.n_features))
@@ -247,10 +247,10 @@ class KernelNBEvaluator(ExactEvaluator):
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._samples, dtype=np.int32)
             table = self._blocks.reshape(-1)
             terms = (table, shape, span, self._fold_starts, sizes, self.highest, tree, self._cells)
-            some = kernels.count_subset_errors(*terms, counts, hits, doubtful)
+            some = kernels.count_kernel_nb_errors(*terms, counts, hits, doubtful)
             if some:
                 exact = (self._by_fold, self.labels, self.folds.test_fold)
-                kernels.count_doubtful(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
+                kernels.count_doubtful_nb_errors(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
             parts.append((counts, hits))
 
         blocks = range(first // self._samples, -(-last // self._samples))
@@ -260,13 +260,13 @@ class KernelNBEvaluator(ExactEvaluator):
         return reduce(lambda sums, other: (sums[0] + other[0], sums[1] + other[1]), parts)
 
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:  # noqa: ARG002
-        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
         winners = np.empty((len(masks), len(self.data)), dtype=np.int64)
         samples = np.arange(len(self.data))
 
         def work(row: int) -> None:
-            decide_exactly(self.table, self.priors, np.flatnonzero(masks[row]), samples, winners[row])
+            decide_nb_exactly(self.table, self.priors, np.flatnonzero(masks[row]), samples, winners[row])
 
         self.in_threads(work, range(len(masks)))
         return winners
@@ -427,7 +427,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
 
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
-        from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
+        from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_nb_winners
 
         part = slice(folds.start, folds.stop)
         starts = self.starts[folds.start : folds.stop + 1]
@@ -448,7 +448,7 @@ class GaussianNBEvaluator(ExactEvaluator):
             doubtful[starts[0] : starts[-1]] = True
             if (smoothing > 0).all():
                 moments = (means[part], variances[part], smoothing, self.log_priors[part])
-                gaussian_winners(columns, starts, selected, *moments, winners, doubtful)
+                gaussian_nb_winners(columns, starts, selected, *moments, winners, doubtful)
             predicted[row, self.by_fold] = winners
             if doubtful.any():
                 self.decide_as_scikit_learn(mask, self.by_fold[doubtful], predicted[row])

@@ -82,7 +82,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _terms(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Log-likelihoods of each feature, (n_features, n, n_classes), and log priors, (n, n_classes)."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
+        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_nb_terms
 
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -90,16 +90,16 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         no_fold = np.full(len(X), -1, dtype=np.int64)
         for feature, blocks in enumerate(self._blocks):
             column = np.ascontiguousarray(X[:, feature])
-            kernel_terms(column, no_fold, *blocks, self._log_counts, self._bandwidth, terms[feature])
+            kernel_nb_terms(column, no_fold, *blocks, self._log_counts, self._bandwidth, terms[feature])
         return limit_nb_densities(terms, self._floor, self._underflow), np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable label of each sample."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
         terms, priors = self._terms(X)
         winners = np.empty(len(priors), dtype=np.int64)
-        decide_exactly(terms, priors, np.arange(len(terms)), np.arange(len(priors)), winners)
+        decide_nb_exactly(terms, priors, np.arange(len(terms)), np.arange(len(priors)), winners)
         labels: AnyArray = self.classes_[winners]
         return labels
 
