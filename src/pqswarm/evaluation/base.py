@@ -76,12 +76,16 @@ class Evaluator(ABC):
     ----------
     n_samples, n_features : int
         Number of samples, and of features, the length of a mask.
+    is_loss : bool
+        Whether the error is a loss rather than one minus a score.
     """
 
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit samples
     takes_nan = False  # whether values may be NaN
     counts_errors = False  # whether an error is that of counted samples
+    is_loss = False
     folds: Folds
+    _views: list[FloatArray]  # set by evaluators that use `fold_view`
 
     def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         check_name("scaling", scaling, SCALINGS)
@@ -105,18 +109,13 @@ class Evaluator(ABC):
         """The features as the evaluator uses them."""
         return check_features(X, takes_nan=self.takes_nan)
 
-    @abstractmethod
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset, shape (m,), of masks of shape (m, n_features); lower is better."""
+        return np.asarray(np.add.reduce(self.fold_errors(masks), axis=1) / self.folds.n_folds)  # mean() takes longer
 
     @abstractmethod
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); their mean is the subset's error."""
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return False
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -179,7 +178,7 @@ class Evaluator(ABC):
         checked = self.checked_masks(masks)
         results = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_samples, int(self.folds.sizes.sum()))))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_samples, self.folds.n_rows)))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             results[rows] = compute(checked[rows])
         return results
@@ -243,6 +242,28 @@ class Evaluator(ABC):
                 "use scaling 'once', fewer folds, or fewer features",
             )
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
+
+    def fold_view(self, fold: int) -> FloatArray:
+        """Return the kept features that are scaled for a fold."""
+        return self._views[fold % len(self._views)]
+
+    def _predict_rows(
+        self, masks: BoolArray, predict: Callable[[IntArray, Any], object], refused: float = -1
+    ) -> AnyArray:
+        """Predict every tested sample for each mask: `predict(selected, row)` fills a row of the result, (m, n).
+
+        A row is `refused` if that raises a SubsetError.
+        """
+        predicted = np.zeros((len(masks), self.folds.n_rows), dtype=np.int64 if refused == -1 else np.float64)
+
+        def work(row: int) -> None:
+            try:
+                predict(np.flatnonzero(masks[row]), predicted[row])
+            except SubsetError:
+                predicted[row] = refused
+
+        self.in_threads(work, range(len(masks)))
+        return predicted
 
     def in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Call `work` on all items, which must be independent, in `n_jobs` threads."""
@@ -604,9 +625,9 @@ class RegressionEvaluator(Evaluator):
         **options: Unpack[EvaluatorOptions],
     ) -> None:
         super().__init__(X, folds, **options)
-        self.target = check_target(y, len(self.data))
-        self.scoring = SCORINGS[0] if scoring is None else scoring
-        check_name("scoring", self.scoring, SCORINGS)
+        self.target = check_target(y, self.n_samples)
+        self.scoring = check_name("scoring", SCORINGS[0] if scoring is None else scoring, SCORINGS)
+        self.is_loss = self.scoring != "r2"
         if self.scoring == "r2" and folds.sizes.min() < 2:
             raise PqswarmError("scoring 'r2' needs two samples in each fold: use fewer folds, or another scoring.")
         self._by_fold = np.argsort(folds.row_folds, kind="stable")
@@ -624,18 +645,9 @@ class RegressionEvaluator(Evaluator):
     def _predict(self, masks: BoolArray) -> FloatArray:
         """Predictions for each non-empty mask and tested sample: shape (m, n)."""
 
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.scoring != "r2"
-
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
         return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
-
-    def errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over the folds, infinite for an empty one."""
-        return np.asarray(self.fold_errors(masks).mean(axis=1))
 
     def predictions(self, mask: ArrayLike) -> FloatArray:
         """Return the prediction for each sample when its fold is tested."""

@@ -51,6 +51,11 @@ class CrossValidation(ABC):
         return self.n_folds
 
     @property
+    def n_rows(self) -> int:
+        """Number of predictions: the test samples of all folds."""
+        return int(self.sizes.sum())
+
+    @property
     def row_samples(self) -> IntArray:
         """The sample of each prediction, (n_rows,): the test samples of all folds, in turn."""
         return np.concatenate([self.test(fold) for fold in range(self.n_folds)])

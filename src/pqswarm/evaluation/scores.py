@@ -64,7 +64,7 @@ class ScoredEvaluator(Evaluator):
         super().__init__(e.data, e.folds, scaling=e.scaling, n_jobs=e.n_jobs)
         self.evaluator = e
         self._function = scorer._score_func
-        self._sign = scorer._sign
+        self.is_loss = bool(scorer._sign < 0)
         self._kwargs = dict(scorer._kwargs)
         self._method = scorer._response_method
         samples = self.folds.row_samples
@@ -81,15 +81,6 @@ class ScoredEvaluator(Evaluator):
 
     def _checked_data(self, X: Any) -> Any:
         return X
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return bool(self._sign < 0)
-
-    def errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over the folds, infinite for an empty one."""
-        return np.asarray(np.add.reduce(self.fold_errors(masks), axis=1) / self.folds.n_folds)  # mean() takes longer
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
@@ -124,7 +115,7 @@ class ScoredEvaluator(Evaluator):
                 f"{self._function.__name__} gives {scores[row, fold]} on fold {fold} of {self.folds.sizes[fold]} "
                 f"samples, with features {np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
             )
-        errors = -self._sign * scores if self.is_loss else 1.0 - scores
+        errors = scores if self.is_loss else 1.0 - scores
         errors[refused] = np.inf
         return errors
 

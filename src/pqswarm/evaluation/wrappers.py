@@ -54,11 +54,7 @@ class RepeatedEvaluator(Evaluator):
         super().__init__(data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
         self.counts_errors = all(part.counts_errors for part in parts)
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.parts[0].is_loss
+        self.is_loss = parts[0].is_loss
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of each fold, or of some; see :class:`ClassificationEvaluator`."""
@@ -97,15 +93,7 @@ class TargetsEvaluator(Evaluator):
     def __init__(self, parts: Sequence[Evaluator]) -> None:
         super().__init__(parts[0].data, parts[0].folds, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.parts[0].is_loss
-
-    def errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over targets and folds."""
-        return np.asarray(self.fold_errors(masks).mean(axis=1))
+        self.is_loss = parts[0].is_loss
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the mean error over the targets of each subset in each fold, shape (m, n_folds)."""
@@ -390,11 +378,8 @@ class GroupedEvaluator:
         self.evaluator = evaluator
         self.groups = groups
         self.n_features = groups.n_bits
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return bool(self.evaluator.is_loss)
+        self.is_loss = bool(evaluator.is_loss)
+        self.blocks: tuple[int, ...] = tuple(getattr(evaluator, "blocks", ()))  # the folds of each block of `raced`
 
     def checked_masks(self, masks: ArrayLike) -> BoolArray:
         """Return the bits as a boolean matrix, or raise an error that says what is wrong."""
@@ -406,11 +391,6 @@ class GroupedEvaluator:
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of the features that each row of bits selects."""
         return np.asarray(self.evaluator.errors(self.groups.expand(self.checked_masks(masks))))
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """The folds of each block of :meth:`raced`."""
-        return tuple(self.evaluator.blocks)
 
     def raced(self, masks: ArrayLike, first: AnyArray, limits: FloatArray) -> FloatArray:
         """Test the features in one block of folds after the other; see :meth:`Evaluator.raced`."""

@@ -120,9 +120,8 @@ class Merit(DistinctSearch):
         else:
             masks = self._resize(self.rng.random((count, n)) < likely)
         picks = self.rng.random((count, 3))
-        predicted = predict_merit_errors(masks, self.slopes) + _NOISE * noise * np.sqrt(6.0) * (
-            picks[:, 0] + picks[:, 1] - 1
-        )
+        spread = _NOISE * noise * np.sqrt(6.0)
+        predicted = predict_merit_errors(masks, self.slopes) + spread * (picks[:, 0] + picks[:, 1] - 1)
         order = np.argsort(predicted, kind="stable")
         ranked = p.batch - round(p.unranked * p.batch)
         best, rest = self._first_new(masks, order[:0], order, ranked)

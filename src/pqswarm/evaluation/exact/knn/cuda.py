@@ -14,15 +14,13 @@ Most pairs are skipped, and the others are filtered coarsely first:
 Lists do not overflow on data with many ties: only more bits are set. The counts always equal those of the CPU code.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
-
-if TYPE_CHECKING:
-    from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
+from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
 _SIDE = 128  # positions in a tile
 _KEYS = 4  # sort keys, of which the best is used; 1 for the Chebyshev distance
@@ -46,7 +44,7 @@ def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np
 class _ViewOnGpu:
     """A view of the data in GPU memory."""
 
-    def __init__(self, cp: Any, view: "FoldView", n_padded: int, metric: int) -> None:
+    def __init__(self, cp: Any, view: FoldView, n_padded: int, metric: int) -> None:
         self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
         self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
         self.data = cp.asarray(view.data)
@@ -56,10 +54,10 @@ class _ViewOnGpu:
         self.tested = view.tested
 
 
-class KNNOnCuda(CudaBackend["KNNEvaluator"]):
+class KNNOnCuda(CudaBackend[KNNEvaluator]):
     """k-NN on the GPU, by the CUDA sources beside this file."""
 
-    def __init__(self, evaluator: "KNNEvaluator") -> None:
+    def __init__(self, evaluator: KNNEvaluator) -> None:
         super().__init__(evaluator)
         cp = self._cp
         self._metric = evaluator.metric_number

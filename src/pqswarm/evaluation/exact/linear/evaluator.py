@@ -18,13 +18,13 @@ from pqswarm.evaluation.base import (
     Evaluator,
     EvaluatorOptions,
     RegressionEvaluator,
-    SubsetError,
 )
 from pqswarm.evaluation.estimators import refit_fold
 from pqswarm.evaluation.folds import CrossValidation, Folds
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
+_HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 
 Columns = IntArray | slice
 
@@ -34,37 +34,27 @@ class LinearFolds:
 
     def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
         self._evaluator = evaluator
-        self._views = evaluator.fold_views()
-        self._folds = evaluator.folds
+        evaluator._views = evaluator.fold_views()
+        self.view = evaluator.fold_view
         # Training samples are not stored: with one fold per sample, that would take quadratic memory.
-        self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
-        self.rows = [self._folds.rows(fold) for fold in range(self._folds.n_folds)]
-        self.n_rows = sum(test.size for test in self.tests)
+        self.train = evaluator.folds.train
+        self.tests = [test for _, test in evaluator.folds.split()]
+        self.rows = [evaluator.folds.rows(fold) for fold in range(len(self.tests))]
         self.target = target
-        # The largest value of each feature: rounding errors are proportional to it.
-        self._largest = [np.abs(view).max(axis=0) for view in self._views]
-
-    def train(self, fold: int) -> IntArray:
-        """Return the training samples of a fold."""
-        return self._folds.train(fold)
-
-    def class_counts(self, n_classes: int) -> IntArray:
-        """Return the training samples of each fold and class."""
-        folds = range(len(self.tests))
-        return np.array([np.bincount(self.target[self.train(fold)], minlength=n_classes) for fold in folds])
+        self._largest = [np.abs(view).max(axis=0) for view in evaluator._views]
 
     def take(self, fold: int, samples: IntArray, features: Columns) -> FloatArray:
         """Return some features of some samples, scaled for the fold, without copying others."""
         view = self.view(fold)
         return view[samples] if isinstance(features, slice) else np.asarray(view[samples[:, np.newaxis], features])
 
-    def view(self, fold: int) -> FloatArray:
-        """Return all samples, scaled for the fold."""
-        return self._views[fold % len(self._views)]
-
     def largest(self, fold: int) -> FloatArray:
-        """Return the largest absolute value of each feature."""
+        """Return the largest absolute value of each feature: rounding errors are proportional to it."""
         return np.asarray(self._largest[fold % len(self._largest)])
+
+    def hardly_varying(self, fold: int, spread: FloatArray) -> BoolArray:
+        """Return which features have a standard deviation, `spread`, that may be rounding."""
+        return (spread <= _HARDLY_VARIES * self.largest(fold)) & (self.largest(fold) > 0)
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
         """Return scikit-learn's predictions for the test samples of the fold; a refused subset raises a SubsetError."""
@@ -208,10 +198,8 @@ class LinearSystems:
         upper, inverse, traces = factorized_systems(deflated, with_inverse=True)
         usable &= (largest < (1.0 - _NEAR) * limit) & (traces * limit < 0.25)
         self._set(folds[usable], upper[usable], inverse[usable], traces[usable])
-        self._widen(count)
-        self._omitted[folds[usable], :, :count] = guesses[usable].transpose(0, 2, 1)
-        self.ranks[folds[usable]] -= count
-        self.gaps[folds[usable]] = 1.0 / traces[usable] - largest[usable]
+        gaps = 1.0 / traces[usable] - largest[usable]
+        self._omit(folds[usable], guesses[usable].transpose(0, 2, 1), gaps)
         return usable
 
     def _leave_out(self, fold: int, matrix: FloatArray, limit: float) -> FloatArray:
@@ -228,11 +216,8 @@ class LinearSystems:
             matrix = matrix + (directions * (1.0 - values[:count])) @ directions.T
             upper, inverse, traces = factorized_systems(matrix[np.newaxis], with_inverse=True)
             self._set(which, upper, inverse, traces)
-            self._widen(count)
-            self._omitted[fold, :, :count] = directions
-            self.ranks[fold] -= count
             smallest = values[count] if count < values.size else max(4.0 * limit, 1.0 / traces[0])
-            self.gaps[fold] = smallest - values[count - 1]
+            self._omit(which, directions, smallest - values[count - 1])
         if not np.isfinite(self.traces[fold]):
             self.forget(which)
         return directions
@@ -243,25 +228,24 @@ class LinearSystems:
         self.traces[folds] = traces
         self.sure[folds] = True
 
-    def _widen(self, count: int) -> None:
-        missing = count - self._omitted.shape[2]
-        if missing > 0:
-            self._omitted = np.concatenate([self._omitted, np.zeros((*self._omitted.shape[:2], missing))], axis=2)
+    def _omit(self, folds: IntArray, directions: FloatArray, gaps: FloatArray) -> None:
+        """Note which directions some folds omit, as columns, and the gaps between their variances and the others."""
+        count = directions.shape[-1]
+        missing = max(0, count - self.n_omitted)
+        self._omitted = np.pad(self._omitted, [(0, 0), (0, 0), (0, missing)])
+        self._omitted[folds, :, :count] = directions
+        self.ranks[folds] -= count
+        self.gaps[folds] = gaps
 
     @property
     def n_omitted(self) -> int:
         """Maximum number of omitted directions in a fold."""
         return self._omitted.shape[2]
 
-    @property
-    def any_omitted(self) -> bool:
-        """Whether any direction is omitted."""
-        return self.n_omitted > 0
-
     def without(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns without the omitted directions, and their components in them, one row each."""
         parts = self._omitted.transpose(0, 2, 1) @ columns
-        return (columns - self._omitted @ parts if self.any_omitted else columns), parts.transpose(0, 2, 1)
+        return (columns - self._omitted @ parts if self.n_omitted else columns), parts.transpose(0, 2, 1)
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return the solutions for columns without components in the omitted directions."""
@@ -272,7 +256,7 @@ class LinearSystems:
         from pqswarm.evaluation.exact.linear.kernels import solve_linear_rows
 
         beside = np.zeros(folds.size)
-        if self.any_omitted:
+        if self.n_omitted:
             parts = (rows[:, np.newaxis] @ self._omitted[folds])[:, 0]
             rows = rows - (self._omitted[folds] @ parts[:, :, np.newaxis])[:, :, 0]
             beside = np.sqrt(np.square(parts).sum(axis=1))
@@ -297,7 +281,6 @@ _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, squared for e
 _FAR = 1e3  # standard deviations from the origin beyond which solvers without centring lose digits
 _RANGE = 1e10  # eigenvalue ratio beyond which solvers of scikit-learn lose digits or omit directions
 _GATHERED = 2**23  # numbers gathered at a time
-_HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 
 
 class LDAHyperparameters(Parameters):
@@ -351,8 +334,8 @@ class LDAEvaluator(ClassificationEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
-        self._foldwise = LinearFolds(self, self.labels)
-        self._moments = _LDAMoments(self._foldwise, self.labels, self.classes.size)
+        self._linear_folds = LinearFolds(self, self.labels)
+        self._moments = _LDAMoments(self._linear_folds, self.labels, self.classes.size)
         with one_blas_thread():
             self._products = LinearProducts(self._moments.within, folds.n_folds, self.n_features)
 
@@ -366,37 +349,29 @@ class LDAEvaluator(ClassificationEvaluator):
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        predicted = np.zeros((len(masks), self._foldwise.n_rows), dtype=np.int64)
         tested = range(self.folds.n_folds) if folds is None else folds
         moments = self._moments if folds is None else self._moments.of(folds)
 
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
+        def predict(selected: IntArray, row: IntArray) -> None:
             best, sure = self._decide(selected, moments, tested.start)
-            try:
-                for place, fold in enumerate(tested):
-                    rows = self._foldwise.rows[fold]
-                    labels = best[place, : rows.size] if sure[place] else self._foldwise.fit(fold, selected)
-                    predicted[row, rows] = labels
-            except SubsetError:
-                predicted[row] = -1
+            for place, fold in enumerate(tested):
+                rows = self._linear_folds.rows[fold]
+                row[rows] = best[place, : rows.size] if sure[place] else self._linear_folds.fit(fold, selected)
 
         with one_blas_thread():
-            self.in_threads(work, range(len(masks)))
-        return predicted
+            return self._predict_rows(masks, predict)
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""
-        n = self._foldwise.n_rows
         moments = self._moments
-        scores = np.empty((n, self.classes.size))
-        errors = np.full(n, np.inf)
+        scores = np.empty((self.folds.n_rows, self.classes.size))
+        errors = np.full(len(scores), np.inf)
         if linear_systems_fit_memory(self.folds.n_folds, selected.size):
             with one_blas_thread():
                 used, constants, doubt, sure = self._discriminants(selected, moments, 0)
             rates, offsets = doubt.largest(moments.reach(selected))
             for fold in np.flatnonzero(sure):
-                rows = self._foldwise.rows[fold]
+                rows = self._linear_folds.rows[fold]
                 samples = moments.samples[fold, selected, : rows.size]
                 scores[rows] = samples.T @ used[fold] + constants[fold]
                 errors[rows] = rates[fold] * np.sqrt(np.square(samples).sum(axis=0)) + offsets[fold]
@@ -488,13 +463,14 @@ class LDAEvaluator(ClassificationEvaluator):
 class _LDAMoments:
     """The moments of each fold's training samples, and its test samples in their units; folds are the first axis."""
 
-    def __init__(self, foldwise: LinearFolds, labels: IntArray, n_classes: int) -> None:
-        self._foldwise = foldwise
+    def __init__(self, linear_folds: LinearFolds, labels: IntArray, n_classes: int) -> None:
+        self._linear_folds = linear_folds
         self._labels = labels
-        n_folds = len(foldwise.tests)
-        p = foldwise.view(0).shape[1]
-        self.tested = np.array([test.size for test in foldwise.tests])
-        counts = foldwise.class_counts(n_classes)
+        n_folds = len(linear_folds.tests)
+        p = linear_folds.view(0).shape[1]
+        self.tested = np.array([test.size for test in linear_folds.tests])
+        trains = (linear_folds.train(fold) for fold in range(n_folds))
+        counts = np.array([np.bincount(labels[train], minlength=n_classes) for train in trains])
         self.n = counts.sum(axis=1)
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread = np.empty((n_folds, p))
@@ -517,23 +493,22 @@ class _LDAMoments:
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
 
     def _measure(self, fold: int, counts: IntArray) -> None:
-        train = self._foldwise.train(fold)
-        test = self._foldwise.tests[fold]
-        data = self._foldwise.view(fold)
+        train = self._linear_folds.train(fold)
+        test = self._linear_folds.tests[fold]
+        data = self._linear_folds.view(fold)
         labels = self._labels[train]
-        largest = self._foldwise.largest(fold)
         present = np.flatnonzero(counts)
         for label in present:
             self._class_means[fold, label] = data[train[labels == label]].mean(axis=0)
         spread = np.std(data[train] - self._class_means[fold, labels], axis=0)
-        self.unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
+        self.unsure[fold] = self._linear_folds.hardly_varying(fold, spread)
         self.varies[fold] = spread > 0
         self.spread[fold] = spread = np.where(spread > 0, spread, 1.0)
         middle = counts / train.size @ self._class_means[fold]
         self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
         self.samples[fold, :, : test.size] = ((data[test] - middle) / spread).T
         # Errors of means, and of scores far from the origin, in these units.
-        self.sizes[fold] = largest / spread
+        self.sizes[fold] = self._linear_folds.largest(fold) / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
 
     def reach(self, selected: IntArray) -> FloatArray:
@@ -552,8 +527,8 @@ class _LDAMoments:
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Deviations of training samples from their class mean, in units of their standard deviation."""
-        train = self._foldwise.train(fold)
-        result = self._foldwise.take(fold, train, which)
+        train = self._linear_folds.train(fold)
+        result = self._linear_folds.take(fold, train, which)
         result -= self._class_means[fold][:, which][self._labels[train]]
         result /= self.spread[fold, which]
         return result
@@ -581,28 +556,22 @@ class _LDAMoments:
         some = np.flatnonzero(~all_kept)
         if some.size == 0:
             return some, np.empty((0, *squares.shape[1:])), np.empty(0)
-        kept, caution = self._partly_kept(some, between[some], weighted[some], error[some], ranks[some])
-        return some, kept, caution
-
-    def _partly_kept(
-        self, some: IntArray, between: FloatArray, weighted: FloatArray, error: FloatArray, ranks: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """The same by eigenvectors, for some folds."""
+        # By eigenvectors, for these folds.
         weights = self._weights[some]
-        values, vectors = np.linalg.eigh(between)
-        lengths = np.square(weighted @ vectors).sum(axis=1)
+        values, vectors = np.linalg.eigh(between[some])
+        lengths = np.square(weighted[some] @ vectors).sum(axis=1)
         largest = values[:, -1:]
         limit = _RANK * largest
-        second = 1.0 + error[:, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(largest, EPSILON)
-        errors = 4.0 * error[:, np.newaxis] * lengths * second
+        second = 1.0 + error[some, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(largest, EPSILON)
+        errors = 4.0 * error[some, np.newaxis] * lengths * second
         near = (np.abs(values - limit) <= errors + 0.05 * limit).any(axis=1)
         near |= largest[:, 0] <= 10.0 * errors.max(axis=1)
         keep = values > limit
-        caution = np.where(keep.sum(axis=1) == np.minimum(self.n_classes[some] - 1, ranks), 1.0, 20.0)
+        caution = np.where(keep.sum(axis=1) == np.minimum(self.n_classes[some] - 1, ranks[some]), 1.0, 20.0)
         chosen = vectors * keep[:, np.newaxis]
         scale = np.where(weights > 0, weights, 1.0)
         kept = scale[:, :, np.newaxis] * (chosen @ chosen.transpose(0, 2, 1)) / scale[:, np.newaxis]
-        return kept, np.where(near, np.inf, caution)
+        return some, kept, np.where(near, np.inf, caution)
 
 
 class _LDAScoreErrors:
@@ -628,7 +597,7 @@ class _LDAScoreErrors:
         gaps = self._systems.gaps
         slopes = 2.0 * np.sqrt(np.square(self._slopes).sum(axis=1).max(axis=1))
         products = slopes * 2.0 * traces
-        if self._systems.any_omitted:
+        if self._systems.n_omitted:
             parts = 2.0 * np.sqrt(np.square(self._parts).sum(axis=2).max(axis=1))
             products += 2.0 * (parts * traces + slopes) / gaps
         rates = self._error * products + 2.0 * self._length * traces
@@ -643,7 +612,7 @@ class _LDAScoreErrors:
         slopes = _lda_row_distances(self._slopes.transpose(0, 2, 1))[fold, best]
         solutions = lengths + 0.5 * slopes
         products = slopes * solutions
-        if self._systems.any_omitted:
+        if self._systems.n_omitted:
             parts = _lda_row_distances(self._parts)[fold, best]
             products += (parts * solutions + (beside + 0.5 * parts) * slopes) / self._systems.gaps[fold, np.newaxis]
         shifts = self._shifts[fold, best][:, np.newaxis] + self._shifts[fold]
@@ -727,7 +696,7 @@ class LinearEvaluator(RegressionEvaluator):
         super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
-        self._foldwise = LinearFolds(self, self.target)
+        self._linear_folds = LinearFolds(self, self.target)
         weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
         self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
@@ -735,10 +704,13 @@ class LinearEvaluator(RegressionEvaluator):
         self._center = np.zeros(folds.n_folds)
         self._spread = np.ones(shape)
         self._unsure = np.zeros(shape, dtype=np.bool_)
+        self._n = np.empty(folds.n_folds)
+        self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
+        self._tests = np.zeros((*shape, self._real.shape[1]))
         for fold in range(folds.n_folds):
-            train = self._foldwise.train(fold)
-            largest = self._foldwise.largest(fold)
-            data = self._foldwise.view(fold)[train]
+            train = self._linear_folds.train(fold)
+            view = self._linear_folds.view(fold)
+            data = view[train]
             own = None if sample_weight is None else weights[train]
             if self.fit_intercept:
                 self._middle[fold] = np.average(data, axis=0, weights=own)
@@ -746,13 +718,10 @@ class LinearEvaluator(RegressionEvaluator):
             spread = np.sqrt(np.average(np.square(data - self._middle[fold]), axis=0, weights=own))
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
-                self._unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
-        self._n = np.array([weights[train].sum() for train, _ in folds.split()])
-        self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
-        self._tests = np.zeros((*shape, int(folds.sizes.max())))
-        for fold, test in enumerate(self._foldwise.tests):
-            data = (self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]
-            self._tests[fold, :, : test.size] = data.T
+                self._unsure[fold] = self._linear_folds.hardly_varying(fold, spread)
+            self._n[fold] = weights[train].sum()
+            tested = (view[self._linear_folds.tests[fold]] - self._middle[fold]) / self._spread[fold]
+            self._tests[fold, :, : len(tested)] = tested.T
         with one_blas_thread():
             self._products = LinearProducts(self._columns, folds.n_folds, self.n_features + 1)
 
@@ -766,9 +735,9 @@ class LinearEvaluator(RegressionEvaluator):
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
         """Training samples in units of their standard deviation, with the target as last column."""
-        train = self._foldwise.train(fold)
+        train = self._linear_folds.train(fold)
         features = which if isinstance(which, slice) else which[:-1]
-        part = self._foldwise.take(fold, train, features)
+        part = self._linear_folds.take(fold, train, features)
         part -= self._middle[fold, features]
         part /= self._spread[fold, features]
         columns = np.column_stack([part, self.target[train] - self._center[fold]])
@@ -779,23 +748,16 @@ class LinearEvaluator(RegressionEvaluator):
 
         from pqswarm.evaluation.exact.linear.kernels import predict_linear
 
-        predicted = np.empty((len(masks), self._foldwise.n_rows))
-
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
+        def predict(selected: IntArray, row: FloatArray) -> None:
             slopes, sure = self._solve(selected)
             predictions = np.empty(self._real.shape)
             predict_linear(self._tests, selected, slopes, self._center, predictions)
-            predicted[row, self._by_fold] = predictions[self._real]
-            try:
-                for fold in np.flatnonzero(~sure):
-                    predicted[row, self._foldwise.rows[fold]] = self._foldwise.fit(int(fold), selected)
-            except SubsetError:
-                predicted[row] = np.inf
+            row[self._by_fold] = predictions[self._real]
+            for fold in np.flatnonzero(~sure):
+                row[self._linear_folds.rows[fold]] = self._linear_folds.fit(int(fold), selected)
 
         with one_blas_thread():
-            self.in_threads(work, range(len(masks)))
-        return predicted
+            return self._predict_rows(masks, predict, np.inf)
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
         """The coefficients in units of the standard deviations, (folds, features), and where they are certain."""

@@ -262,14 +262,10 @@ class KernelNBEvaluator(ExactEvaluator):
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:  # noqa: ARG002
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
-        winners = np.empty((len(masks), len(self.data)), dtype=np.int64)
-        samples = np.arange(len(self.data))
-
-        def work(row: int) -> None:
-            decide_nb_exactly(self.table, self.priors, np.flatnonzero(masks[row]), samples, winners[row])
-
-        self.in_threads(work, range(len(masks)))
-        return winners
+        samples = np.arange(self.n_samples)
+        return self._predict_rows(
+            masks, lambda selected, row: decide_nb_exactly(self.table, self.priors, selected, samples, row)
+        )
 
 
 def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
@@ -350,7 +346,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
         self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
         for fold in range(folds.n_folds):
-            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
+            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self.fold_view(fold)[folds.test(fold)].T
         self._class_weights = fold_class_weights(self, sample_weight)
         self.log_priors = fold_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
@@ -367,7 +363,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         variances = np.full(shape, np.nan)
         spread = np.empty(shape[:2])
         for fold, (train, _) in enumerate(self.folds.split()):
-            data = np.ascontiguousarray(self._view(fold)[train, features])
+            data = np.ascontiguousarray(self.fold_view(fold)[train, features])
             spread[fold] = np.var(data, axis=0)
             for label in np.unique(self.labels[train]):
                 own = self.labels[train] == label
@@ -383,10 +379,14 @@ class GaussianNBEvaluator(ExactEvaluator):
                     variances[fold, :, label] = np.average(np.square(members - middle), axis=0, weights=weights)
         return means, variances, spread
 
-    def single(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The column and moments of a single feature: NumPy rounds sums over one column differently."""
-        column = slice(feature, feature + 1)
-        return self.columns[column], *self._moments_of(column)
+    def _moments_for(
+        self, selected: IntArray
+    ) -> tuple[FloatArray, IntArray, tuple[FloatArray, FloatArray, FloatArray]]:
+        """Columns, places in them, and moments; a single feature has its own: NumPy rounds sums of one differently."""
+        if selected.size > 1:
+            return self.columns, selected, self.moments
+        column = slice(selected[0], selected[0] + 1)
+        return self.columns[column], np.zeros(1, dtype=np.int64), self._moments_of(column)
 
     def estimator(self) -> object:
         """Return scikit-learn's classifier."""
@@ -400,12 +400,10 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     def _scores_of_folds(self, selected: IntArray, folds: IntArray) -> FloatArray:
         """The scores of scikit-learn's models in some folds, from precomputed moments."""
-        single = selected.size == 1
-        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if single else self.moments
-        columns = np.zeros(1, dtype=np.int64) if single else selected
+        _, places, moments = self._moments_for(selected)
         scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
         for fold in folds.tolist():
-            means, variances, spread = (moment[fold][columns] for moment in moments)
+            means, variances, spread = (moment[fold][places] for moment in moments)
             counts = self._class_weights[fold]
             seen = np.unique(self.labels[self.folds.train(fold)])
             model: Any = self.estimator()
@@ -413,48 +411,37 @@ class GaussianNBEvaluator(ExactEvaluator):
             model.class_prior_ = counts[seen] / counts.sum()
             model.theta_ = np.ascontiguousarray(means[:, seen].T)
             model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
-            data = np.ascontiguousarray(self._view(fold)[self.folds.test(fold)][:, selected])
+            data = np.ascontiguousarray(self.fold_view(fold)[self.folds.test(fold)][:, selected])
             with np.errstate(all="ignore"):
                 scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(data)
         return scores
 
-    def _view(self, fold: int) -> FloatArray:
-        return self._views[fold % len(self._views)]
-
-    def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
+    def decide_as_scikit_learn(self, selected: IntArray, doubtful: IntArray, winners: IntArray) -> None:
         """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
         folds = np.unique(self.folds.row_folds[doubtful])
-        winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
+        winners[doubtful] = self._scores_of_folds(selected, folds)[doubtful].argmax(axis=1)
 
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
         from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_nb_winners
 
         part = slice(folds.start, folds.stop)
         starts = self.starts[folds.start : folds.stop + 1]
-        predicted = np.empty((len(masks), self.by_fold.size), dtype=np.int64)
 
-        def work(row: int) -> None:
-            mask = masks[row]
-            columns = self.columns
-            selected = np.flatnonzero(mask)
-            (means, variances, spread) = self.moments
-            if selected.size == 1:
-                columns, means, variances, spread = self.single(int(selected[0]))
-                selected = np.zeros(1, dtype=np.int64)
+        def predict(selected: IntArray, row: IntArray) -> None:
+            columns, places, (means, variances, spread) = self._moments_for(selected)
             # A fraction of the largest variance of a selected feature, in each fold.
-            smoothing = self.var_smoothing * spread[part, selected].max(axis=1)
+            smoothing = self.var_smoothing * spread[part, places].max(axis=1)
             winners = np.empty(self.by_fold.size, dtype=np.int64)
             doubtful = np.zeros(self.by_fold.size, dtype=np.bool_)
             doubtful[starts[0] : starts[-1]] = True
             if (smoothing > 0).all():
                 moments = (means[part], variances[part], smoothing, self.log_priors[part])
-                gaussian_nb_winners(columns, starts, selected, *moments, winners, doubtful)
-            predicted[row, self.by_fold] = winners
+                gaussian_nb_winners(columns, starts, places, *moments, winners, doubtful)
+            row[self.by_fold] = winners
             if doubtful.any():
-                self.decide_as_scikit_learn(mask, self.by_fold[doubtful], predicted[row])
+                self.decide_as_scikit_learn(selected, self.by_fold[doubtful], row)
 
-        self.in_threads(work, range(len(masks)))
-        return predicted
+        return self._predict_rows(masks, predict)
 
 
 DISCRETE_MODELS = {"multinomial": "MultinomialNB", "complement": "ComplementNB", "bernoulli": "BernoulliNB"}
@@ -557,7 +544,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding, none."""
         if self._refused[:, selected].any():
             raise SubsetError.of(self.estimator(), selected, ValueError("Negative values in data"))
-        scores = np.full((int(self.folds.sizes.sum()), self.classes.size), -np.inf)
+        scores = np.full((self.folds.n_rows, self.classes.size), -np.inf)
         for fold, (seen, own, fitted, tested) in enumerate(self._parts):
             model = self.estimator()
             model.classes_ = seen
@@ -572,16 +559,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         return scores, np.where(np.isnan(scores).any(axis=1), np.inf, 0.0)
 
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
-        predicted = np.empty((len(masks), self.folds.sizes.sum()), dtype=np.int64)
-
-        def work(row: int) -> None:
-            try:
-                predicted[row] = self.class_scores(np.flatnonzero(masks[row]))[0].argmax(axis=1)
-            except SubsetError:
-                predicted[row] = -1
-
-        self.in_threads(work, range(len(masks)))
-        return predicted
+        return self._predict_rows(masks, lambda selected, row: self.class_scores(selected)[0].argmax(axis=1, out=row))
 
 
 def make_discrete_estimator(hyperparameters: DiscreteNBHyperparameters) -> Any:
