@@ -16,18 +16,14 @@ _LIKE_FEATURES = ("eval_set", "X_val")  # arguments of `fit` with the same colum
 
 def is_table(X: Any) -> bool:
     """Return whether X is a data frame or a sparse matrix rather than an array."""
-    from scipy.sparse import issparse
-
-    return bool(issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"))
+    return any(hasattr(X, method) for method in ("tocsr", "iloc", "__dataframe__"))
 
 
 def as_numbers(X: Any) -> Any:
     """Return a data frame of numbers as an array of floats; None for sparse matrices and other frames."""
-    from scipy.sparse import issparse
-
-    if issparse(X) or not is_table(X):
-        return None if issparse(X) else X
-    if not all(getattr(kind, "kind", "O") in "biuf" for kind in getattr(X, "dtypes", ())):
+    if not is_table(X):
+        return X
+    if hasattr(X, "tocsr") or not all(getattr(kind, "kind", "O") in "biuf" for kind in getattr(X, "dtypes", ())):
         return None
     to_numpy = getattr(X, "to_numpy", None) if hasattr(X, "iloc") else None
     return np.asarray(X, dtype=np.float64) if to_numpy is None else to_numpy(dtype=np.float64, na_value=np.nan)

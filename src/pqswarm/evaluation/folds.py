@@ -192,15 +192,10 @@ class Folds(CrossValidation):
             )
         return partitions[0]
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return int(self.test_fold.max()) + 1
-
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """Samples in each fold."""
-        return np.bincount(self.test_fold).astype(np.int64)
+        return np.bincount(self.test_fold)
 
     def __len__(self) -> int:
         return self.test_fold.size

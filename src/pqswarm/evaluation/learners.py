@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Unpack
+from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,14 +53,10 @@ from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     GaussianNBHyperparameters,
     KernelNBEvaluator,
     KernelNBHyperparameters,
-    make_discrete_estimator,
 )
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.scaling import Scaling
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +103,7 @@ class GridSearchResult:
             for point, accuracy in zip(self.points, self.accuracies, strict=True)
         ]
 
-    def plot(self) -> "Figure":
+    def plot(self) -> Any:
         """Plot accuracy against the last hyperparameter, a line per value of the others; the best is circled."""
         try:
             import matplotlib as mpl
@@ -595,14 +591,13 @@ class LDAClassifier(ScikitLearner, Classifier):
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearDiscriminantAnalysis."""
-        own = self.hyperparameters
-        return self.estimator_class()(solver=own.solver, shrinkage=own.shrinkage or None)
+        return self.hyperparameters.estimator()
 
     def describe(self) -> str:
         """Return a short description."""
-        own = self.hyperparameters
-        shrunk = f", covariance shrunk by {own.shrinkage:g}" if own.shrinkage else ""
-        return f"linear discriminant analysis by {own.solver}{shrunk}"
+        shrinkage = self.hyperparameters.shrinkage
+        shrunk = f", covariance shrunk by {shrinkage:g}" if shrinkage else ""
+        return f"linear discriminant analysis by {self.hyperparameters.solver}{shrunk}"
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
@@ -629,7 +624,7 @@ class DiscreteNBClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return scikit-learn's classifier."""
-        return make_discrete_estimator(self.hyperparameters)
+        return self.hyperparameters.estimator()
 
     def describe(self) -> str:
         """Return a short description."""

@@ -204,3 +204,15 @@ class DistinctSearch(Search):
             every = np.zeros((len(chosen), n), dtype=np.bool_)
             np.put_along_axis(every, chosen, True, axis=1)
         return every[np.argsort((every * self.rng.random(n)).sum(axis=1), kind="stable")]
+
+
+class DistinctPopulation(DistinctSearch):
+    """A search that never asks for a subset twice, and learns from a population of the best."""
+
+    state_fields = (*DistinctSearch.state_fields, "population", "errors")
+    growing_fields = state_fields
+
+    def _start(self) -> None:
+        super()._start()
+        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
+        self.errors: FloatArray = np.empty(0)

@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.distinct import DistinctSearch, flip_balanced
+from pqswarm.search.distinct import DistinctPopulation, flip_balanced
 
 
 class SparseGAParameters(SearchParameters):
@@ -23,7 +23,7 @@ class SparseGAParameters(SearchParameters):
     )
 
 
-class SparseGA(DistinctSearch):
+class SparseGA(DistinctPopulation):
     """A genetic algorithm with a sparse start: parents and children compete, and subsets are distinct.
 
     Tournaments, uniform crossover, and a mutation that adds as many features as it drops on average: flips of equal
@@ -39,13 +39,6 @@ class SparseGA(DistinctSearch):
     title = "GA-sparse"
     Parameters = SparseGAParameters
     parameters: SparseGAParameters
-    state_fields = (*DistinctSearch.state_fields, "population", "errors")
-    growing_fields = state_fields
-
-    def _start(self) -> None:
-        super()._start()
-        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
-        self.errors: FloatArray = np.empty(0)
 
     def _next(self) -> BoolArray:
         p = self.parameters

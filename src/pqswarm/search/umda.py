@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.distinct import DistinctSearch
+from pqswarm.search.distinct import DistinctPopulation
 
 
 def frequencies(masks: BoolArray) -> FloatArray:
@@ -27,7 +27,7 @@ class UMDAParameters(SearchParameters):
     )
 
 
-class UMDA(DistinctSearch):
+class UMDA(DistinctPopulation):
     """The univariate marginal distribution algorithm: features are drawn by their frequency in the best subsets.
 
     Starting with few features, and never drawing a subset twice, is our choice.
@@ -42,13 +42,6 @@ class UMDA(DistinctSearch):
     title = "UMDA"
     Parameters = UMDAParameters
     parameters: UMDAParameters
-    state_fields = (*DistinctSearch.state_fields, "population", "errors")
-    growing_fields = state_fields
-
-    def _start(self) -> None:
-        super()._start()
-        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
-        self.errors: FloatArray = np.empty(0)
 
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from functools import cache, cached_property
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -296,6 +296,12 @@ class LDAHyperparameters(Parameters):
         if self.solver == "svd" and self.shrinkage:
             raise PqswarmError("shrinkage needs the solver 'lsqr' or 'eigen', not 'svd'.")
 
+    def estimator(self) -> Any:
+        """Return scikit-learn's classifier."""
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        return LinearDiscriminantAnalysis(solver=self.solver, shrinkage=self.shrinkage or None)
+
 
 class LDAEvaluator(ClassificationEvaluator):
     """The exact cross-validated error of scikit-learn's LinearDiscriminantAnalysis.
@@ -341,10 +347,7 @@ class LDAEvaluator(ClassificationEvaluator):
 
     def estimator(self) -> object:
         """Return scikit-learn's classifier."""
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-        own = self.hyperparameters
-        return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
+        return self.hyperparameters.estimator()
 
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
@@ -630,9 +633,7 @@ def _lda_row_distances(rows: FloatArray) -> FloatArray:
 @cache
 def _lda_lost_freedom() -> int:
     """Degrees of freedom that scikit-learn's svd subtracts per class: versions differ."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
+    model = LDAHyperparameters().estimator().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
     return round(2 - 2 * float(model.scalings_[0, 0]) ** 2)
 
 

@@ -46,21 +46,6 @@ def class_blocks(
     return values, value_folds, starts.astype(np.int64)
 
 
-def limit_nb_densities(terms: FloatArray, floor: float, underflow: bool) -> FloatArray:
-    """Return log densities mixed with a fraction `floor` of a uniform density on [0, 1].
-
-    Before that, densities below the smallest positive double become 0 if there is `underflow`.
-    """
-    from pqswarm.evaluation.exact.naive_bayes import kernels as _nb_kernels
-
-    if underflow:
-        terms = np.where(terms < LOWEST_LOG_DENSITY, -np.inf, terms)
-    if floor:
-        terms = terms.copy(order="C")
-        _nb_kernels.mix_uniform_into_nb_densities(terms.reshape(-1), floor)
-    return terms
-
-
 class KernelNBHyperparameters(Parameters):
     """Hyperparameters of naive Bayes with kernel densities."""
 
@@ -80,6 +65,31 @@ class KernelNBHyperparameters(Parameters):
     underflow: bool = parameter(
         "whether densities below the smallest positive double count as zero, as without logarithms", default=False
     )
+
+
+def kernel_nb_densities(
+    hyperparameters: KernelNBHyperparameters,
+    queries: FloatArray,
+    query_folds: IntArray,
+    values: FloatArray,
+    value_folds: IntArray,
+    starts: IntArray,
+    log_counts: FloatArray,
+) -> FloatArray:
+    """Return the log density of each query and class by one feature, (m, classes); see ``kernel_nb_terms``.
+
+    Densities below the smallest positive double become 0 if there is `underflow`; then they are mixed with a fraction
+    `floor` of a uniform density on [0, 1].
+    """
+    from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_nb_terms, mix_uniform_into_nb_densities
+
+    terms = np.empty((queries.size, starts.size - 1))
+    kernel_nb_terms(queries, query_folds, values, value_folds, starts, log_counts, hyperparameters.bandwidth, terms)
+    if hyperparameters.underflow:
+        terms[terms < LOWEST_LOG_DENSITY] = -np.inf
+    if hyperparameters.floor:
+        mix_uniform_into_nb_densities(terms.reshape(-1), hyperparameters.floor)
+    return terms
 
 
 class KernelNBEvaluator(ExactEvaluator):
@@ -123,10 +133,7 @@ class KernelNBEvaluator(ExactEvaluator):
         **options: Unpack[ExactOptions],
     ) -> None:
         super().__init__(X, y, folds, **options)
-        checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
-        self.bandwidth = checked.bandwidth
-        self.floor = checked.floor
-        self.underflow = checked.underflow
+        self.hyperparameters = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
         size = self.n_samples * self.n_features * self.classes.size
         check_memory(
             f"tables of {self.n_samples} samples x {self.n_features} features x {self.classes.size} classes",
@@ -137,7 +144,7 @@ class KernelNBEvaluator(ExactEvaluator):
         self._class_counts = fold_class_weights(self)
         self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
-        self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
+        self.highest = max(0.0, -log(self.hyperparameters.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
         if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import KernelNBOnCuda
@@ -156,23 +163,19 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of each sample by class and feature, fitted to the other folds."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_nb_terms
-
-        n = len(self.data)
         n_classes = self.classes.size
         fold = self.folds.test_fold
-        table = np.empty((self.n_features, n, n_classes))
+        table = np.empty((self.n_features, self.n_samples, n_classes))
         log_counts = portable_nb_log(self._class_counts)
         views = self.fold_views()
-        queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
+        queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(self.n_samples)]
 
         def work(feature: int) -> None:
             for data, queries in zip(views, queries_of, strict=True):
                 column = np.ascontiguousarray(data[:, feature])
                 blocks = class_blocks(column, fold, self.labels, n_classes)
-                terms = np.empty((queries.size, n_classes))
-                kernel_nb_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
-                table[feature, queries] = limit_nb_densities(terms, self.floor, self.underflow)
+                terms = kernel_nb_densities(self.hyperparameters, column[queries], fold[queries], *blocks, log_counts)
+                table[feature, queries] = terms
 
         self.in_threads(work, range(self.n_features))
         return table
@@ -459,6 +462,13 @@ class DiscreteNBHyperparameters(Parameters):
     norm: bool = parameter("whether the weights of a class are normalised; complement", default=False)
     binarize: float = parameter("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
 
+    def estimator(self) -> Any:
+        """Return scikit-learn's classifier."""
+        from sklearn import naive_bayes
+
+        more: Any = {"complement": {"norm": self.norm}, "bernoulli": {"binarize": self.binarize}}.get(self.model, {})
+        return getattr(naive_bayes, DISCRETE_MODELS[self.model])(alpha=self.alpha, fit_prior=self.fit_prior, **more)
+
 
 class DiscreteNBEvaluator(ClassificationEvaluator):
     """The exact cross-validated error of scikit-learn's MultinomialNB, ComplementNB or BernoulliNB.
@@ -538,7 +548,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
 
     def estimator(self) -> Any:
         """Return scikit-learn's classifier."""
-        return make_discrete_estimator(self.hyperparameters)
+        return self.hyperparameters.estimator()
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding, none."""
@@ -560,12 +570,3 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
 
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         return self._predict_rows(masks, lambda selected, row: self.class_scores(selected)[0].argmax(axis=1, out=row))
-
-
-def make_discrete_estimator(hyperparameters: DiscreteNBHyperparameters) -> Any:
-    """Return scikit-learn's classifier with these hyperparameters."""
-    from sklearn import naive_bayes
-
-    own = hyperparameters
-    more: Any = {"complement": {"norm": own.norm}, "bernoulli": {"binarize": own.binarize}}.get(own.model, {})
-    return getattr(naive_bayes, DISCRETE_MODELS[own.model])(alpha=own.alpha, fit_prior=own.fit_prior, **more)
