@@ -42,7 +42,7 @@ def kernel(tmp_path, monkeypatch):
 
     def load(factor=1):
         monkeypatch.setattr(_compiling, "_warned", False)
-        _compiling._source_stamp.cache_clear()
+        _compiling._compiled_source_stamp.cache_clear()
         sources = {f"pqswarm.{other}": PART.format(factor=factor), "small": SOURCE.format(other=other)}
         for name, source in sources.items():
             path = tmp_path / f"{name}.py"

@@ -41,10 +41,10 @@ class SubsetError(PqswarmError):
         """Return the error with the estimator, the features of a mask or list, and the reason."""
         features = np.flatnonzero(mask) if mask.dtype == np.bool_ else mask
         what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
-        return cls(f"{what}: {first_line(error)}")
+        return cls(f"{what}: {first_error_line(error)}")
 
 
-def first_line(error: BaseException) -> str:
+def first_error_line(error: BaseException) -> str:
     """Return the first line of an error's message, or its type, as a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return f"{lines[0].rstrip('.')}."

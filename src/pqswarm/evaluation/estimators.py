@@ -51,16 +51,16 @@ def take_params(
         columns = np.flatnonzero(mask)
         for key in taken:
             if key.rpartition("__")[2] in _LIKE_FEATURES:
-                taken[key] = _take_columns(params[key], columns)
+                taken[key] = _take_table_columns(params[key], columns)
     return taken
 
 
-def _take_columns(given: Any, columns: IntArray) -> Any:
+def _take_table_columns(given: Any, columns: IntArray) -> Any:
     """Some columns of X, or of each X in a pair or list of pairs (X, y)."""
     if isinstance(given, list):
-        return [_take_columns(table, columns) for table in given]
+        return [_take_table_columns(table, columns) for table in given]
     if isinstance(given, tuple):
-        return (_take_columns(given[0], columns), *given[1:])
+        return (_take_table_columns(given[0], columns), *given[1:])
     return take_table(given if is_table(given) else np.asarray(given), columns, axis=1)
 
 

@@ -28,7 +28,7 @@ from pqswarm.evaluation.base import (
     RegressionEvaluator,
     RegressionOptions,
     check_device,
-    first_line,
+    first_error_line,
 )
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
@@ -307,7 +307,7 @@ class Classifier(Learner):
                 predicted[row] = self.estimator().fit(X[:, mask], y).predict(new[:, mask])
             except Exception as error:  # third-party code may raise anything
                 what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
-                raise PqswarmError(f"{what}: {first_line(error)}") from error
+                raise PqswarmError(f"{what}: {first_error_line(error)}") from error
 
         jobs = min(effective_jobs(n_jobs), len(masks))
         Parallel(n_jobs=jobs, backend="threading")(delayed(work)(row) for row in range(len(masks)))
@@ -357,14 +357,14 @@ class Classifier(Learner):
         usable = []
         for point in points:
             settings = dict(zip(names, point, strict=True))
-            evaluator, is_usable = cls._at_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)
+            evaluator, is_usable = cls._evaluator_at_grid_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)
             error = evaluator.errors(np.ones((1, evaluator.n_features), dtype=np.bool_))[0]
             accuracies.append(1.0 - error)
             usable.append(is_usable)
         return GridSearchResult(names, points, np.array(accuracies), tuple(usable))
 
     @classmethod
-    def _at_point(
+    def _evaluator_at_grid_point(
         cls, settings: Mapping[str, Any], X: ArrayLike, y: ArrayLike, folds: Folds, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
         """The evaluator at one point of a grid, and whether the classifier accepts these hyperparameters."""
@@ -491,12 +491,12 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         return np.asarray(evaluator.classes[positions])
 
     @classmethod
-    def _at_point(
+    def _evaluator_at_grid_point(
         cls, settings: Mapping[str, Any], X: Any, y: Any, folds: Any, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
         metric = settings.get("metric", METRICS[0])
         if metric in METRICS:
-            return super()._at_point(settings, X, y, folds, **options)
+            return super()._evaluator_at_grid_point(settings, X, y, folds, **options)
         from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier
 
         if metric not in VALID_METRICS["brute"]:
@@ -679,7 +679,7 @@ class EstimatorClassifier(Classifier):
 
         path = self.hyperparameters.estimator
         given = dict(self.hyperparameters.parameters)
-        estimator_class = _import(path)
+        estimator_class = _import_estimator_class(path)
         arguments = inspect.signature(estimator_class).parameters
         takes_any = any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
         for name in given:
@@ -691,7 +691,9 @@ class EstimatorClassifier(Classifier):
             if hasattr(estimator_class, "_parameter_constraints"):  # scikit-learn's own: reject wrong values now
                 estimator._validate_params()
         except Exception as error:  # third-party code may raise anything
-            raise PqswarmError(f"estimator {self.describe()} cannot be constructed: {first_line(error)}") from error
+            raise PqswarmError(
+                f"estimator {self.describe()} cannot be constructed: {first_error_line(error)}"
+            ) from error
         if not classifies:
             raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
         return seed_sklearn_estimator(estimator, 0)
@@ -702,7 +704,7 @@ class EstimatorClassifier(Classifier):
         return f"{self.hyperparameters.estimator}({given})"
 
 
-def _import(path: str) -> Any:
+def _import_estimator_class(path: str) -> Any:
     """The class of an import path; anything else is refused without being called."""
     if not _PATH.fullmatch(path):
         raise PqswarmError(f"estimator must be an import path such as sklearn.svm.LinearSVC, not {path!r}.")
@@ -710,7 +712,7 @@ def _import(path: str) -> Any:
     try:
         within = import_module(module)
     except (Exception, SystemExit) as error:  # third-party code may raise anything
-        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_line(error)
+        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_error_line(error)
         raise PqswarmError(f"estimator {path} cannot be imported: {why}") from error
     if not hasattr(within, name):
         raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
@@ -823,7 +825,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
     '5 nearest neighbours by Manhattan distance'
     """
     # That for counts has no name: features may be negative.
-    return _find_member(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
+    return _find_learner(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
 
 
 def find_regressor(estimator: Any) -> Regressor | None:
@@ -835,13 +837,13 @@ def find_regressor(estimator: Any) -> Regressor | None:
     >>> find_regressor(Ridge(2.0)).describe()
     'ridge regression with alpha 2'
     """
-    return _find_member(REGRESSORS, estimator)
+    return _find_learner(REGRESSORS, estimator)
 
 
 _Learner = TypeVar("_Learner", bound=Learner)
 
 
-def _find_member(registry: Registry[type[_Learner]], estimator: Any) -> _Learner | None:
+def _find_learner(registry: Registry[type[_Learner]], estimator: Any) -> _Learner | None:
     for name in registry:
         try:
             member = registry[name]

@@ -251,7 +251,7 @@ class FeatureGroups:
         """
         places = {name: place for place, name in enumerate(names)}
         stay, leave = (
-            _find_features(what, given, places) for what, given in (("fixed", fixed), ("excluded", excluded))
+            _find_grouped_features(what, given, places) for what, given in (("fixed", fixed), ("excluded", excluded))
         )
         given = groups.values() if isinstance(groups, Mapping) else [] if groups is None else groups
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -259,7 +259,7 @@ class FeatureGroups:
         units = np.arange(len(names))
         grouped: set[int] = set()
         for group in given:
-            members = _find_features("groups", group, places)
+            members = _find_grouped_features("groups", group, places)
             if grouped & set(members):
                 twice = names[min(grouped & set(members))]
                 raise PqswarmError(f"groups holds {twice!r} twice: put each feature into one group.")
@@ -335,7 +335,7 @@ class FeatureGroups:
         )
 
 
-def _find_features(what: str, given: Iterable[Any] | None, places: Mapping[Any, int]) -> list[int]:
+def _find_grouped_features(what: str, given: Iterable[Any] | None, places: Mapping[Any, int]) -> list[int]:
     """The positions of features given by name or position."""
     if given is None:
         return []

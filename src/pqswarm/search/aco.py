@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search, SearchParameters, as_rates
+from pqswarm.search.base import Search, SearchParameters, errors_as_rates
 
 
 def pheromone_probability(pheromone: FloatArray) -> FloatArray:
@@ -85,7 +85,7 @@ class ACO(Search):
         self.pheromone = deposit_pheromone(
             self.pheromone,
             masks[order[:count]],
-            as_rates(errors)[order[:count]],
+            errors_as_rates(errors)[order[:count]],
             float(p.factor),
             float(p.evaporation),
             float(p.pheromone_low),

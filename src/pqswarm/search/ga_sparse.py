@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.distinct import DistinctPopulation, flip_balanced
+from pqswarm.search.distinct import DistinctPopulation, flip_subsets
 
 
 class SparseGAParameters(SearchParameters):
@@ -49,7 +49,7 @@ class SparseGA(DistinctPopulation):
         one, other = self.population[(draws * len(self.population)).astype(np.int64).min(axis=2)]
         crossed = self.rng.random(p.population_size) < p.crossover_probability
         children = np.where(crossed[:, np.newaxis] & (self.rng.random(shape) < 0.5), other, one)
-        return self._make_distinct(flip_balanced(children, p.flips, self.rng.random(shape)))
+        return self._make_distinct(flip_subsets(children, p.flips, self.rng.random(shape)))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

@@ -79,7 +79,7 @@ def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
     """
     from pqswarm.search._kernels import spin_cardinality_wheels
 
-    rows, each = _by_particle(rho, r, np.float64)
+    rows, each = _stack_by_particle(rho, r, np.float64)
     return np.asarray(spin_cardinality_wheels(rows, 0, each).reshape(rho.shape[:-1]))
 
 
@@ -107,11 +107,11 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
     """
     from pqswarm.search._kernels import likeliest_features
 
-    rows, each = _by_particle(sigma, xi, np.int64)
+    rows, each = _stack_by_particle(sigma, xi, np.int64)
     return np.asarray(likeliest_features(rows, 0, each).reshape(sigma.shape))
 
 
-def _by_particle(likelihoods: FloatArray, numbers: ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
+def _stack_by_particle(likelihoods: FloatArray, numbers: ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
     """A row of likelihoods per particle of a stack, (m, 1, n), and a number per particle, (m,)."""
     rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
     each: AnyArray = np.broadcast_to(np.asarray(numbers, dtype=kind), likelihoods.shape[:-1]).copy()

@@ -9,7 +9,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
-from pqswarm.search.umda import frequencies
+from pqswarm.search.umda import feature_frequencies
 
 _ELITES = 20  # best subsets that never leave the population
 _BEST_FRACTION = 0.3  # of the population, that is learned from
@@ -113,7 +113,7 @@ class Merit(DistinctSearch):
         last = max(0, self._count - _MEMORY)
         rows = np.concatenate([self._best[self._best < last], np.arange(last, self._count)])
         noise = fit_merit_slopes(self._places, self._ends, rows, self.seen.errors, self.slopes, _SHRINKAGE, _STEPS)
-        likely = (1.0 - p.thinning) * frequencies(self._masks(self._best_of_population()))
+        likely = (1.0 - p.thinning) * feature_frequencies(self._masks(self._best_of_population()))
         count = max(p.candidates, p.batch)
         if self._elites.size and self._count - improved > _STALLED:
             masks = self._changed_elites(count, likely)

@@ -8,7 +8,7 @@ from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctPopulation
 
 
-def frequencies(masks: BoolArray) -> FloatArray:
+def feature_frequencies(masks: BoolArray) -> FloatArray:
     """Return the frequency of each feature in the subsets, (n,), clipped to 1 / n and 1 - 1 / n."""
     low = min(1.0 / masks.shape[1], 0.5)
     return np.asarray(np.clip(masks.mean(axis=0), low, 1.0 - low))
@@ -46,7 +46,7 @@ class UMDA(DistinctPopulation):
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
         if len(self.population):
-            probability = frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
+            probability = feature_frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
         else:
             probability = np.full(n, min(0.2, p.start_size / n))
         return self._make_distinct(self.rng.random((p.population_size, n)) < probability)

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     KernelNBHyperparameters,
-    class_blocks,
-    fold_log_priors,
     kernel_nb_densities,
+    nb_class_blocks,
+    nb_log_priors,
     portable_nb_log,
 )
 
@@ -70,10 +70,10 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, labels = np.unique(y, return_inverse=True)
         counts = np.bincount(labels).astype(np.float64)[np.newaxis]
         self._log_counts = portable_nb_log(counts)
-        self.class_log_prior_ = fold_log_priors(counts)[0]
+        self.class_log_prior_ = nb_log_priors(counts)[0]
         folds = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
-            class_blocks(np.ascontiguousarray(column), folds, labels, self.classes_.size) for column in X.T
+            nb_class_blocks(np.ascontiguousarray(column), folds, labels, self.classes_.size) for column in X.T
         ]
         return self
 

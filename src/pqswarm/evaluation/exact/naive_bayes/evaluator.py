@@ -29,7 +29,7 @@ _LOWEST_TERM = -1e30  # their sum is finite in single precision
 _LOWEST_PRIOR = -3e38
 
 
-def class_blocks(
+def nb_class_blocks(
     column: FloatArray, folds: IntArray, labels: IntArray, n_classes: int
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Return a column sorted within classes, each bracketed by -inf and inf; its folds; the start of each class."""
@@ -141,8 +141,8 @@ class KernelNBEvaluator(ExactEvaluator):
             "use fewer samples or features (the best by a filter), or Gaussian naive Bayes, which needs no table",
             _MEMORY,
         )
-        self._class_counts = fold_class_weights(self)
-        self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
+        self._class_counts = nb_class_weights(self)
+        self.priors = nb_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
         self.highest = max(0.0, -log(self.hyperparameters.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
@@ -173,7 +173,7 @@ class KernelNBEvaluator(ExactEvaluator):
         def work(feature: int) -> None:
             for data, queries in zip(views, queries_of, strict=True):
                 column = np.ascontiguousarray(data[:, feature])
-                blocks = class_blocks(column, fold, self.labels, n_classes)
+                blocks = nb_class_blocks(column, fold, self.labels, n_classes)
                 terms = kernel_nb_densities(self.hyperparameters, column[queries], fold[queries], *blocks, log_counts)
                 table[feature, queries] = terms
 
@@ -223,7 +223,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield rows, their errors in consecutive folds, and `n_hits` arrays of them by class."""
-        order = _order_nb_evaluator_masks(masks)
+        order = _order_nb_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
@@ -271,14 +271,14 @@ class KernelNBEvaluator(ExactEvaluator):
         )
 
 
-def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
+def _order_nb_masks(masks: BoolArray) -> IntArray:
     """An order in which neighbouring masks share many features, the most frequent ones first."""
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
 
 
-def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
+def nb_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the number, or the weight, of the training samples of each fold and class."""
     weights = np.ones(evaluator.n_samples) if sample_weight is None else sample_weight
     classes = range(evaluator.classes.size)  # one by one: sums have the bits of scikit-learn's
@@ -286,7 +286,7 @@ def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatA
     return np.array([[weights[train[evaluator.labels[train] == c]].sum() for c in classes] for train in trains])
 
 
-def fold_log_priors(counts: FloatArray) -> FloatArray:
+def nb_log_priors(counts: FloatArray) -> FloatArray:
     """Return the log fraction of each class among the training samples of each fold, shape (folds, classes)."""
     return np.asarray(portable_nb_log(counts) - portable_nb_log(counts.sum(axis=1, keepdims=True)))
 
@@ -350,8 +350,8 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
         for fold in range(folds.n_folds):
             self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self.fold_view(fold)[folds.test(fold)].T
-        self._class_weights = fold_class_weights(self, sample_weight)
-        self.log_priors = fold_log_priors(self._class_weights)
+        self._class_weights = nb_class_weights(self, sample_weight)
+        self.log_priors = nb_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
         if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
