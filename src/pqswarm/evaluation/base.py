@@ -469,12 +469,9 @@ def batch_memory(cp: Any) -> int:
 
 def cut_cuda_batch(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
     """Cut a batch, ordered by size, into few, even pieces that fit into the memory, and return the rows of each."""
-    count = len(masks)
     at_once = max(1, memory // max(1, bytes_each))
     order = np.argsort(masks.sum(axis=1), kind="stable")
-    number = -(-count // at_once)
-    edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
-    return [order[start:stop] for start, stop in pairwise(edges)]
+    return np.array_split(order, -(-len(masks) // at_once)) if len(masks) else []
 
 
 def cuda_source(package: str, *names: str) -> str:
@@ -494,7 +491,7 @@ class CudaMaskPacker:
     def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
         """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
         cp = self._cp
-        (m, n_features) = masks.shape
+        m, n_features = masks.shape
         widest = max(1, int(masks.sum(axis=1).max(initial=0)))
         selected = cp.zeros((m, widest), dtype=cp.int32)
         sizes = cp.empty(m, dtype=cp.int32)

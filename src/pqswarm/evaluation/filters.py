@@ -13,6 +13,7 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.scaling import scale_by_extremes
 
 _MAX_BINS = 10
 _MAX_RANKED = 300  # features that mRMR and CFS choose in turn; the rest follow by relevance
@@ -88,9 +89,7 @@ def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     from pqswarm.evaluation._kernels import add_relief_weights
 
     labels = _filter_labels(y)
-    low = X.min(axis=0)
-    high = X.max(axis=0)
-    rows = np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0))
+    rows = scale_by_extremes(X, X)
     n, width = rows.shape
     limit = max(_MIN_SAMPLES, int(_RELIEF_COST / (n * width)))
     looked_at = np.arange(n)

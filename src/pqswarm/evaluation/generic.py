@@ -133,21 +133,21 @@ class GenericEvaluator(ClassificationEvaluator):
         if self.counts_errors:
             return super().errors(masks)
 
-        def mean(masks: BoolArray) -> FloatArray:
-            means = np.array([np.mean(row) for row in self._score(masks)])
-            return -means if self.is_loss else 1.0 - means
+        def mean_errors(some: BoolArray) -> FloatArray:
+            return self._as_errors(np.array([np.mean(row) for row in self._score(some)]))
 
-        return self._evaluate(masks, self._empty_error, mean)
+        return self._evaluate(masks, self._empty_error, mean_errors)
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds)."""
         if self.counts_errors:
             return super().fold_errors(masks)
 
-        def each(masks: BoolArray) -> FloatArray:
-            return -self._score(masks) if self.is_loss else 1.0 - self._score(masks)
+        empty = np.full(self.folds.n_folds, self._empty_error)
+        return self._evaluate(masks, empty, lambda some: self._as_errors(self._score(some)))
 
-        return self._evaluate(masks, np.full(self.folds.n_folds, self._empty_error), each)
+    def _as_errors(self, scores: FloatArray) -> FloatArray:
+        return -scores if self.is_loss else 1.0 - scores
 
     @property
     def _empty_error(self) -> float:

@@ -217,8 +217,7 @@ class ScoredEvaluator(Evaluator):
         n_classes = self.evaluator.classes.size
         classes = range(n_classes) if n_classes > 2 else [1]
         of_classes = [self._areas(responses[:, c], slack[:, c], labels == c, selected) for c in classes]
-        areas = [area for area, _ in of_classes]
-        doubtful = [folds for _, folds in of_classes]
+        areas, doubtful = zip(*of_classes, strict=True)
         weights = self._true.T if self._kwargs.get("average") == "weighted" and n_classes > 2 else None
         return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate(doubtful))
 

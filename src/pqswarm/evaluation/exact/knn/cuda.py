@@ -29,6 +29,17 @@ _GROUP = 512  # rows ordered by window width
 _ROWS = 8  # rows per block in `decide`
 _REACH = 16  # bytes per sample of its search limits
 _KERNELS = ("common.cu", "arrange.cu", "filter.cu", "decide.cu")
+_FUNCTIONS = (
+    "scale_features",
+    "arrange",
+    "sort_samples",
+    "choose_keys",
+    "list_places",
+    "limit",
+    "group_rows",
+    "filter",
+    "decide",
+)
 
 
 def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
@@ -70,9 +81,7 @@ class KNNOnCuda(CudaBackend[KNNEvaluator]):
         n_guesses = max(12, 2 * evaluator.n_neighbors)
         options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
         module = cp.RawModule(code=cuda_source(__package__, *_KERNELS), options=options)
-        names: tuple[str, ...] = ("scale_features", "arrange", "sort_samples", "choose_keys", "list_places", "limit")
-        names += ("group_rows", "filter", "decide")
-        self._kernels = {name: module.get_function(name) for name in names}
+        self._kernels = {name: module.get_function(name) for name in _FUNCTIONS}
         self._packer = CudaMaskPacker()
         available = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         self._n_sorted = 1 << (n - 1).bit_length()
