@@ -192,6 +192,17 @@ class ScikitLearner(Learner):
         """Return a new estimator with the hyperparameters."""
         return self.estimator_class()(**self.settings)
 
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the learner that equals an estimator of this class, if its options are covered."""
+        settings = cls._covered_settings(estimator) if type(estimator) is cls.estimator_class() else None
+        return None if settings is None else cls(settings)
+
+    @classmethod
+    @abstractmethod
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        """The hyperparameters of an estimator; None if it has options that the fast evaluator does not cover."""
+
 
 class Classifier(Learner):
     """A classifier with its hyperparameters; classifiers with equal hyperparameters are equal.
@@ -439,14 +450,11 @@ class _NearestNeighbors(ScikitLearner):
         return self.estimator_class()(**self.settings, algorithm="brute")
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the learner that equals an estimator with uniform weights."""
-        if type(estimator) is not cls.estimator_class() or estimator.weights != "uniform":
-            return None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
         metric = _covered_knn_metric(estimator)
         k = estimator.n_neighbors
-        covered = metric is not None and is_integer(k) and 1 <= k <= 15
-        return cls({"n_neighbors": k, "metric": metric}) if covered else None
+        covered = estimator.weights == "uniform" and metric is not None and is_integer(k) and 1 <= k <= 15
+        return {"n_neighbors": k, "metric": metric} if covered else None
 
 
 def _covered_knn_metric(estimator: Any) -> str | None:
@@ -573,11 +581,8 @@ class GaussianNBClassifier(ScikitLearner, Classifier):
         return f"naive Bayes with normal densities, variances smoothed by {self.hyperparameters.var_smoothing:g}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a GaussianNB without given priors."""
-        if type(estimator) is not cls.estimator_class() or estimator.priors is not None:
-            return None
-        return cls({"var_smoothing": estimator.var_smoothing})
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        return {"var_smoothing": estimator.var_smoothing} if estimator.priors is None else None
 
 
 class LDAClassifier(ScikitLearner, Classifier):
@@ -600,17 +605,13 @@ class LDAClassifier(ScikitLearner, Classifier):
         return f"linear discriminant analysis by {self.hyperparameters.solver}{shrunk}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a LinearDiscriminantAnalysis with estimated priors and fixed shrinkage."""
-        if type(estimator) is not cls.estimator_class():
-            return None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
         shrinkage = estimator.shrinkage
         by_svd = estimator.solver == "svd"
-        others = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
+        is_plain = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
         is_fixed = shrinkage is None or (isinstance(shrinkage, int | float) and 0 < shrinkage <= 1 and not by_svd)
-        if not others or not is_fixed or (by_svd and estimator.tol != 1e-4):
-            return None
-        return cls({"solver": estimator.solver, "shrinkage": float(shrinkage or 0.0)})
+        covered = is_plain and is_fixed and not (by_svd and estimator.tol != 1e-4)
+        return {"solver": estimator.solver, "shrinkage": float(shrinkage or 0.0)} if covered else None
 
 
 class DiscreteNBClassifier(Classifier):
@@ -767,13 +768,10 @@ class OrdinaryRegressor(ScikitLearner, Regressor):
         return f"linear regression{'' if self.hyperparameters.fit_intercept else ' through the origin'}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the regressor that equals a LinearRegression without `positive`."""
-        if type(estimator) is not cls.estimator_class() or estimator.positive:
-            return None
-        if getattr(estimator, "tol", 1e-6) != 1e-6:  # since scikit-learn 1.7
-            return None
-        return cls({"fit_intercept": bool(estimator.fit_intercept)})
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        tolerance = getattr(estimator, "tol", 1e-6)  # since scikit-learn 1.7
+        covered = not estimator.positive and tolerance == 1e-6
+        return {"fit_intercept": bool(estimator.fit_intercept)} if covered else None
 
 
 class RidgeRegressor(ScikitLearner, Regressor):
@@ -791,14 +789,11 @@ class RidgeRegressor(ScikitLearner, Regressor):
         return f"ridge regression{where} with alpha {self.hyperparameters.alpha:g}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the regressor that equals a Ridge with a single alpha and a direct solver."""
-        if type(estimator) is not cls.estimator_class() or estimator.positive:
-            return None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
         alpha = estimator.alpha
-        direct = estimator.solver in ("auto", "cholesky")
+        direct = estimator.solver in ("auto", "cholesky") and not estimator.positive
         covered = direct and is_finite(alpha) and 0 <= alpha <= 1e300
-        return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)}) if covered else None
+        return {"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)} if covered else None
 
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry(
