@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.random import derived_seed
 from pqswarm._base.registry import Registry
@@ -176,6 +175,14 @@ class Learner(ABC):
         """Return the learner that equals a scikit-learn estimator and can evaluate subsets for it, or None."""
         return None
 
+    @classmethod
+    def _of_settings(cls, settings: Mapping[str, Any] | None) -> Self | None:
+        """The learner with these hyperparameters; None if there are none, or one exceeds its range."""
+        try:
+            return None if settings is None else cls(settings)
+        except PqswarmError:
+            return None
+
 
 class ScikitLearner(Learner):
     """A learner whose estimator is the class of scikit-learn at `path`, called with the hyperparameters."""
@@ -195,8 +202,7 @@ class ScikitLearner(Learner):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the learner that equals an estimator of this class, if its options are covered."""
-        settings = cls._covered_settings(estimator) if type(estimator) is cls.estimator_class() else None
-        return None if settings is None else cls(settings)
+        return cls._of_settings(cls._covered_settings(estimator) if type(estimator) is cls.estimator_class() else None)
 
     @classmethod
     @abstractmethod
@@ -451,10 +457,9 @@ class _NearestNeighbors(ScikitLearner):
 
     @classmethod
     def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
-        metric = _covered_knn_metric(estimator)
-        k = estimator.n_neighbors
-        covered = estimator.weights == "uniform" and metric is not None and is_integer(k) and 1 <= k <= 15
-        return {"n_neighbors": k, "metric": metric} if covered else None
+        is_uniform = estimator.weights == "uniform"
+        settings = {"n_neighbors": estimator.n_neighbors, "metric": _covered_knn_metric(estimator)}
+        return settings if is_uniform else None
 
 
 def _covered_knn_metric(estimator: Any) -> str | None:
@@ -640,12 +645,9 @@ class DiscreteNBClassifier(Classifier):
         model = models.get(type(estimator))
         if model is None or estimator.class_prior is not None:
             return None
+        settings = {"model": model, "alpha": estimator.alpha, "fit_prior": bool(estimator.fit_prior)}
         options = {"norm": getattr(estimator, "norm", False), "binarize": getattr(estimator, "binarize", 0.0)}
-        if not all(is_finite(number) for number in (estimator.alpha, options["binarize"])):
-            return None
-        if not (1e-10 <= estimator.alpha <= 1e10 and 0.0 <= options["binarize"] <= 1e300):
-            return None
-        return cls({"model": model, "alpha": float(estimator.alpha), "fit_prior": bool(estimator.fit_prior)} | options)
+        return cls._of_settings(settings | options)
 
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
@@ -790,10 +792,8 @@ class RidgeRegressor(ScikitLearner, Regressor):
 
     @classmethod
     def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
-        alpha = estimator.alpha
-        direct = estimator.solver in ("auto", "cholesky") and not estimator.positive
-        covered = direct and is_finite(alpha) and 0 <= alpha <= 1e300
-        return {"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)} if covered else None
+        covered = estimator.solver in ("auto", "cholesky") and not estimator.positive
+        return {"alpha": estimator.alpha, "fit_intercept": bool(estimator.fit_intercept)} if covered else None
 
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry(
