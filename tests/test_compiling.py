@@ -114,7 +114,7 @@ def test_on_a_full_disk_it_is_compiled(tmp_path, kernel, monkeypatch, name):
     def refuse(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(_compiling._CheckedFile, "_open_for_write" if name == "open" else "_save_data", refuse)
+    monkeypatch.setattr(_compiling._CompiledCodeFile, "_open_for_write" if name == "open" else "_save_data", refuse)
     with pytest.warns(RuntimeWarning, match=r"cannot be cached in .* \(No space left on device\)"):
         assert kernel()(3) == 6
     assert not cached(tmp_path, "*.nb*")
@@ -142,7 +142,7 @@ def test_the_private_names_of_numba_exist():
 
 def test_an_environment_variable_chooses_the_cache_of_numba_and_neither_outdates_the_other(kernel, monkeypatch):
     for turn in range(3):
-        for setting, expected in (("0", _compiling._CheckedCache), ("1", FunctionCache)):
+        for setting, expected in (("0", _compiling._CompiledCodeCache), ("1", FunctionCache)):
             monkeypatch.setenv("PQSWARM_NUMBA_CACHE", setting)
             function = kernel()
             assert type(function._cache) is expected

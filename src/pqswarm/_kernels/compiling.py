@@ -42,7 +42,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         dispatcher = numba.njit(**options)(function)
         if keep and hasattr(dispatcher, "_cache"):  # else the compiler is turned off
             try:
-                dispatcher._cache = _CheckedCache(function)
+                dispatcher._cache = _CompiledCodeCache(function)
             except (RuntimeError, OSError):
                 _warn_compiling("there is no writable folder to cache them: set NUMBA_CACHE_DIR")
         return dispatcher
@@ -58,7 +58,7 @@ def _warn_compiling(why: str) -> None:
         warnings.warn(f"functions are compiled again, which takes a while: {why}.", RuntimeWarning, stacklevel=2)
 
 
-class _CheckedFile(IndexDataCacheFile):
+class _CompiledCodeFile(IndexDataCacheFile):
     """The files of a compiled function: next to the code of each signature, a digest of code and signature."""
 
     def save(self, key: Any, data: Any) -> None:
@@ -86,16 +86,16 @@ class _CheckedFile(IndexDataCacheFile):
             Path(self._index_path).unlink()
 
 
-class _CheckedCache(FunctionCache):
+class _CompiledCodeCache(FunctionCache):
     """The cache of one compiled function."""
 
-    _cache_file: _CheckedFile
+    _cache_file: _CompiledCodeFile
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         stamp = _compiled_source_stamp(function.__module__, function.__code__.co_filename)
         name = f"{self._impl.filename_base}-checked"  # not the name of Numba's own files
-        self._cache_file = _CheckedFile(self._cache_path, name, stamp)
+        self._cache_file = _CompiledCodeFile(self._cache_path, name, stamp)
         # Held from a cache miss until the function is compiled. Threads of a process never wait for one another: the
         # compiler admits one at a time.
         self._lock = FileLock(Path(self._cache_path, f"{name}.lock"), timeout=_PATIENCE, thread_local=False)
