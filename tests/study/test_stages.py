@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import CLASSIFIERS as REGISTERED
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
-from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_run, read_plan, run, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo

@@ -121,7 +121,7 @@ def evaluate_batches(runs: Sequence[Run], batches: Sequence[BoolArray], evaluato
     return checked_errors(outcome, len(masks), raced=raced)
 
 
-def blocks_of(search: type[Search], evaluator: Any) -> tuple[int, ...]:
+def race_blocks(search: type[Search], evaluator: Any) -> tuple[int, ...]:
     """Return the blocks of folds in which a search races the subsets of an evaluator; none if either cannot."""
     return tuple(getattr(evaluator, "blocks", ())) if search.races else ()
 
@@ -205,7 +205,7 @@ def minimize_many(
     3
     """
     search = search_class(algorithm)
-    blocks = blocks_of(search, evaluator)
+    blocks = race_blocks(search, evaluator)
     runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations, blocks) for seed in seeds)
     total = sum(run.max_evaluations for run in runs)
     while not all(run.done for run in runs):
