@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.sentences import count, features, percent
-from pqswarm.report.style import GREY, INK, NARROW, STYLE, WIDE, EndLabel, Palette, draw_guides, label_ends, mark
+from pqswarm.report.style import GREY, INK, NARROW, WIDE, EndLabel, Palette, draw_guides, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary
 from pqswarm.study import RunRecord
 
@@ -109,24 +108,24 @@ Panel = tuple[Points, Points, Sequence[int | str] | None, tuple[int, float]]
 """Points, fronts, numbers of the runs, and number and error of all features; see :func:`draw_run_points`."""
 
 
+@styled
 def draw_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, unit: str = "run") -> Figure:
     """Draw error against size in a panel for each classifier, side by side or, if narrow, below each other."""
     columns = 1 if narrow or len(panels) == 1 else 2
     rows = -(-len(panels) // columns)
     most = max(len(points) for points, *_ in panels.values())
-    with mpl.rc_context(STYLE):
-        size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
-        figure = Figure(figsize=size, layout="constrained")
-        labels = []
-        for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
-            axis = figure.add_subplot(rows, columns, i + 1)
-            labels += draw_run_points(axis, points, whole, palette, fronts, numbers, unit)
-            axis.set_title(name, fontweight="bold", parse_math=False)
-            if i % columns == 0:
-                axis.set_ylabel("error rate [%]")
-            if i + columns >= len(panels):
-                axis.set_xlabel("features selected")
-        return label_ends(figure, labels)
+    size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
+    figure = Figure(figsize=size, layout="constrained")
+    labels = []
+    for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
+        axis = figure.add_subplot(rows, columns, i + 1)
+        labels += draw_run_points(axis, points, whole, palette, fronts, numbers, unit)
+        axis.set_title(name, fontweight="bold", parse_math=False)
+        if i % columns == 0:
+            axis.set_ylabel("error rate [%]")
+        if i + columns >= len(panels):
+            axis.set_xlabel("features selected")
+    return label_ends(figure, labels)
 
 
 _STEPS = 150

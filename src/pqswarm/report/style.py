@@ -59,6 +59,8 @@ STYLE: Any = {
     "path.simplify": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
+styled = mpl.rc_context(STYLE)
+"""Decorator of functions that draw a figure."""
 _NO_LAYOUT: Any = {"figure.autolayout": False, "figure.constrained_layout.use": False}
 _MIDDLE = 0.2  # luminance at which white and ink are equally legible
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -24,7 +23,7 @@ from pqswarm.report.runs import (
 )
 from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, adaptive_drawing
 from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
-from pqswarm.report.style import FAINT, INK, NARROW, STYLE, WIDE, Palette, label_ends, mark
+from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import bootstrap_mean
 
@@ -228,6 +227,7 @@ def _algorithm_convergence_drawing(study: DatasetSummary, classifier: Classifier
     )
 
 
+@styled
 def plot_error_against_size(
     points: Points,
     all_features: tuple[int, float] | None = None,
@@ -267,20 +267,16 @@ def plot_error_against_size(
     """
     checked = check_run_points(points)
     palette = palette or Palette(checked)
-    with mpl.rc_context(STYLE):
-        height = 1.2 + 0.24 * len(checked)
-        figure = Figure(
-            figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained"
-        )
-        axis = figure.subplots()
-        labels = draw_run_points(
-            axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers
-        )
-        axis.set_xlabel("features selected")
-        axis.set_ylabel("error rate [%]")
-        return label_ends(figure, labels)
+    height = 1.2 + 0.24 * len(checked)
+    figure = Figure(figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained")
+    axis = figure.subplots()
+    labels = draw_run_points(axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers)
+    axis.set_xlabel("features selected")
+    axis.set_ylabel("error rate [%]")
+    return label_ends(figure, labels)
 
 
+@styled
 def plot_convergence(
     curves: Mapping[str, FloatArray],
     evaluations: IntArray | None = None,
@@ -333,39 +329,38 @@ def plot_convergence(
     lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
     origin = min(float(np.min(curve)) for curve in curves.values()) if best is None else float(best)
     last = max(int(after[-1]) for after, _ in lines.values())
-    with mpl.rc_context(STYLE):
-        size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
-        figure = Figure(figsize=size, layout="constrained")
-        axis = figure.subplots()
-        labels = []
-        ends = []
-        shown = []
-        strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
-        for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
-            after, errors = lines[title]
-            gaps = 100 * (errors - origin)
-            line = palette.line(title)
-            finite = np.isfinite(gaps[1])
-            tip = _algorithm_convergence_tip(title, after, errors, len(curves[title]))
-            x, y = after[finite], gaps[1, finite]
-            mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
-            dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
-            if after[-1] < last:
-                mark(axis.plot([after[-1], last], [y[-1]] * 2, **line | {"ls": ":", "lw": 1.0})[0], title)
-                mark(axis.plot([after[-1]], [y[-1]], ls="", color=line["color"], **dot)[0], title, [tip])
-            low, middle, high = gaps[:, -1]
-            bar: dict[str, Any] = {"color": line["color"], "solid_capstyle": "butt"}
-            mark(axis.plot([last, place], [middle] * 2, lw=0.8, **bar)[0], title)
-            mark(axis.plot([place, place], [low, high], lw=2.2, **bar)[0], title, [tip])
-            mark(axis.plot([place], [middle], ls="", color=line["color"], **dot)[0], title, [tip])
-            labels.append(palette.label(axis, title, place, float(middle)))
-            ends += [float(low), float(middle), float(high)]
-            shown += y[x >= _START * last].tolist()
-        _scale_algorithm_convergence_gaps(axis, ends, shown)
-        _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
-        axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
-        axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
-        return label_ends(figure, labels)
+    size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
+    figure = Figure(figsize=size, layout="constrained")
+    axis = figure.subplots()
+    labels = []
+    ends = []
+    shown = []
+    strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
+    for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
+        after, errors = lines[title]
+        gaps = 100 * (errors - origin)
+        line = palette.line(title)
+        finite = np.isfinite(gaps[1])
+        tip = _algorithm_convergence_tip(title, after, errors, len(curves[title]))
+        x, y = after[finite], gaps[1, finite]
+        mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
+        dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
+        if after[-1] < last:
+            mark(axis.plot([after[-1], last], [y[-1]] * 2, **line | {"ls": ":", "lw": 1.0})[0], title)
+            mark(axis.plot([after[-1]], [y[-1]], ls="", color=line["color"], **dot)[0], title, [tip])
+        low, middle, high = gaps[:, -1]
+        bar: dict[str, Any] = {"color": line["color"], "solid_capstyle": "butt"}
+        mark(axis.plot([last, place], [middle] * 2, lw=0.8, **bar)[0], title)
+        mark(axis.plot([place, place], [low, high], lw=2.2, **bar)[0], title, [tip])
+        mark(axis.plot([place], [middle], ls="", color=line["color"], **dot)[0], title, [tip])
+        labels.append(palette.label(axis, title, place, float(middle)))
+        ends += [float(low), float(middle), float(high)]
+        shown += y[x >= _START * last].tolist()
+    _scale_algorithm_convergence_gaps(axis, ends, shown)
+    _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
+    axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
+    axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
+    return label_ends(figure, labels)
 
 
 def _algorithm_convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import comb, floor
 from typing import Any, TypeVar
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -13,7 +12,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table
 from pqswarm.report.sentences import enumerate_words
-from pqswarm.report.style import GREY, INK, STYLE, Palette, draw_rows, mark, settle
+from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import (
     Comparison,
@@ -401,26 +400,26 @@ def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure
     )
 
 
+@styled
 def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette | None = None) -> Figure:
     """Draw the probability that a run of one algorithm beats a run of another, one panel per compared quantity."""
     palette = palette or Palette(
         [name for group in panels.values() for c in group for name in (c.algorithm, c.against)]
     )
     labels = [_chance_names(comparisons) for comparisons in panels.values()]
-    with mpl.rc_context(STYLE):
-        rows = max(map(len, labels))
-        figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axis, (what, comparisons), names in zip(axes, panels.items(), labels, strict=True):
-            axis.axvline(0.5, color=GREY, lw=1.0, ls=(0, (5, 2)))
-            for place, comparison in enumerate(comparisons):
-                _draw_chance_interval(axis, place, comparison, palette)
-            axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
-            repeated = axis is not axes[0] and names == labels[0]
-            draw_rows(axis, [""] * len(names) if repeated else names)
-            axis.set_title(what, fontsize=9, parse_math=False)
-        axes[0].set_xlabel("probability, ties counted as half")
-        return settle(figure)
+    rows = max(map(len, labels))
+    figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (what, comparisons), names in zip(axes, panels.items(), labels, strict=True):
+        axis.axvline(0.5, color=GREY, lw=1.0, ls=(0, (5, 2)))
+        for place, comparison in enumerate(comparisons):
+            _draw_chance_interval(axis, place, comparison, palette)
+        axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
+        repeated = axis is not axes[0] and names == labels[0]
+        draw_rows(axis, [""] * len(names) if repeated else names)
+        axis.set_title(what, fontsize=9, parse_math=False)
+    axes[0].set_xlabel("probability, ties counted as half")
+    return settle(figure)
 
 
 def _chance_names(comparisons: Sequence[Comparison]) -> list[str]:
@@ -446,6 +445,7 @@ def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette
     mark(dot, name, [tip])
 
 
+@styled
 def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, palette: Palette | None = None) -> Figure:
     """Draw mean ranks on a line and join those that do not differ significantly.
 
@@ -494,34 +494,33 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     def x(rank: Any) -> Any:
         return side + scale * (rank - 1)
 
-    with mpl.rc_context(STYLE):
-        height = first + 0.23 * left
-        figure = Figure(figsize=(width, height))
-        axis = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        axis.set(xlim=(0, width), ylim=(height, 0))
-        axis.axis("off")
-        axis.plot([x(1), x(last)], [line, line], color=INK, lw=1.0)
-        for rank in range(1, last + 1):
-            axis.plot([x(rank)] * 2, [line - 0.07, line], color=INK, lw=1.0)
-            axis.text(x(rank), line - 0.1, str(rank), ha="center", va="bottom")
-        axis.text(x(last) + 0.12, line, "mean rank", va="center", fontsize=8)
-        if critical_difference <= last - 1:
-            ends = np.array([1, 1, 1 + critical_difference, 1 + critical_difference])
-            axis.plot(x(ends), [0.27, 0.22, 0.22, 0.27], color=INK, lw=1.0)
-        axis.text(x(1), 0.17, f"critical difference {critical_difference:.2f}", va="bottom", fontsize=8)
-        for i, (title, name) in enumerate(zip(titles, names, strict=True)):
-            on_left = i < left
-            down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
-            end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
-            (lead,) = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
-            mark(lead, title, [f"{title}: mean rank {ranks[title]:.2f}"])
-            weight = "bold" if title == palette.baseline else "normal"
-            ha = "right" if on_left else "left"
-            axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)
-        for start, stop, level in bars:
-            down = line + 0.14 + 0.13 * level
-            axis.plot([x(places[start]) - 0.05, x(places[stop]) + 0.05], [down] * 2, color=INK, lw=3.2)
-        return figure
+    height = first + 0.23 * left
+    figure = Figure(figsize=(width, height))
+    axis = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axis.set(xlim=(0, width), ylim=(height, 0))
+    axis.axis("off")
+    axis.plot([x(1), x(last)], [line, line], color=INK, lw=1.0)
+    for rank in range(1, last + 1):
+        axis.plot([x(rank)] * 2, [line - 0.07, line], color=INK, lw=1.0)
+        axis.text(x(rank), line - 0.1, str(rank), ha="center", va="bottom")
+    axis.text(x(last) + 0.12, line, "mean rank", va="center", fontsize=8)
+    if critical_difference <= last - 1:
+        ends = np.array([1, 1, 1 + critical_difference, 1 + critical_difference])
+        axis.plot(x(ends), [0.27, 0.22, 0.22, 0.27], color=INK, lw=1.0)
+    axis.text(x(1), 0.17, f"critical difference {critical_difference:.2f}", va="bottom", fontsize=8)
+    for i, (title, name) in enumerate(zip(titles, names, strict=True)):
+        on_left = i < left
+        down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
+        end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
+        (lead,) = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
+        mark(lead, title, [f"{title}: mean rank {ranks[title]:.2f}"])
+        weight = "bold" if title == palette.baseline else "normal"
+        ha = "right" if on_left else "left"
+        axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)
+    for start, stop, level in bars:
+        down = line + 0.14 + 0.13 * level
+        axis.plot([x(places[start]) - 0.05, x(places[stop]) + 0.05], [down] * 2, color=INK, lw=3.2)
+    return figure
 
 
 def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:

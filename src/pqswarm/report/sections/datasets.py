@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -19,7 +18,7 @@ from pqswarm.report.sentences import (
     points,
     probability,
 )
-from pqswarm.report.style import GREY, NARROW, STYLE, WIDE, Palette, draw_rows, mark, settle
+from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle, styled
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
 from pqswarm.statistics import critical_difference, friedman
 from pqswarm.statistics.intervals import t_interval
@@ -255,6 +254,7 @@ def _datasets_comparison_table(
     )
 
 
+@styled
 def plot_differences_over_datasets(
     classifier: ClassifierAcrossDatasets,
     results: Mapping[Measure, Sequence[PairedComparison]],
@@ -265,18 +265,17 @@ def plot_differences_over_datasets(
     """Draw control minus each other algorithm on each data set, and the mean with its interval: error and size."""
     others = [comparison.against for comparison in results["error"]]
     labels: dict[Measure, str] = {"error": "error rate [percentage points]", "size": "features"}
-    with mpl.rc_context(STYLE):
-        height = 0.9 + 0.27 * len(others)
-        figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
-        axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
-        for axis, measure in zip(axes, _MEASURES, strict=True):
-            axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
-            for place, comparison in enumerate(results[measure]):
-                _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
-            axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
-            repeated = axis is axes[-1] and not narrow
-            draw_rows(axis, [""] * len(others) if repeated else others)
-        return settle(figure)
+    height = 0.9 + 0.27 * len(others)
+    figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
+    axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
+    for axis, measure in zip(axes, _MEASURES, strict=True):
+        axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
+        for place, comparison in enumerate(results[measure]):
+            _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
+        axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
+        repeated = axis is axes[-1] and not narrow
+        draw_rows(axis, [""] * len(others) if repeated else others)
+    return settle(figure)
 
 
 def _draw_difference_over_datasets(

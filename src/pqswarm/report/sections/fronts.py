@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -11,7 +10,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.report.runs import draw_all_features, errors_attained_by_runs
 from pqswarm.report.section import Content, Table, adaptive_drawing
 from pqswarm.report.sentences import count_runs, features, percent
-from pqswarm.report.style import NARROW, STYLE, WIDE, Palette, draw_guides, label_ends, mark
+from pqswarm.report.style import NARROW, WIDE, Palette, draw_guides, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.study import RunRecord
 
@@ -89,6 +88,7 @@ def _end_of_front(median: FloatArray) -> int:
     return int(median.argmin()) + 1
 
 
+@styled
 def plot_fronts(
     attained: Mapping[str, FloatArray],
     all_features: tuple[int, float] | None = None,
@@ -101,31 +101,30 @@ def plot_fronts(
     medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
     ends = {title: 100 * float(median.min()) for title, median in medians.items()}
     edge = 1.04 * max(map(_end_of_front, medians.values()))
-    with mpl.rc_context(STYLE):
-        height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
-        figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
-        axis = figure.subplots()
-        draw_guides(axis)
-        labels = []
-        for title, median in medians.items():
-            sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
-            steps = np.append(sizes, edge), 100 * np.append(median[sizes - 1], median.min())
-            tip = _front_tip(title, median, len(attained[title]))
-            mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
-            dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
-            tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
-            mark(axis.plot(sizes, steps[1][:-1], color=palette.color(title), **dots)[0], title, tips)
-            labels.append(palette.label(axis, title, edge, ends[title], marked=True))
-        shown = list(ends.values())
-        if all_features is not None:
-            labels.append(draw_all_features(axis, *all_features, edge))
-            shown.append(100 * all_features[1])
-        low, high = min(shown), max(shown)
-        margin = max(high - low, 0.02 * high, 1e-6)
-        axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
-        axis.set_xlabel("maximum number of features")
-        axis.set_ylabel("error rate [%]")
-        return label_ends(figure, labels)
+    height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
+    figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
+    axis = figure.subplots()
+    draw_guides(axis)
+    labels = []
+    for title, median in medians.items():
+        sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
+        steps = np.append(sizes, edge), 100 * np.append(median[sizes - 1], median.min())
+        tip = _front_tip(title, median, len(attained[title]))
+        mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
+        dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
+        tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
+        mark(axis.plot(sizes, steps[1][:-1], color=palette.color(title), **dots)[0], title, tips)
+        labels.append(palette.label(axis, title, edge, ends[title], marked=True))
+    shown = list(ends.values())
+    if all_features is not None:
+        labels.append(draw_all_features(axis, *all_features, edge))
+        shown.append(100 * all_features[1])
+    low, high = min(shown), max(shown)
+    margin = max(high - low, 0.02 * high, 1e-6)
+    axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
+    axis.set_xlabel("maximum number of features")
+    axis.set_ylabel("error rate [%]")
+    return label_ends(figure, labels)
 
 
 def _front_tip(title: str, median: FloatArray, n_runs: int) -> str:

@@ -4,7 +4,6 @@ import json
 from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
 from pqswarm.report.sentences import probability
-from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, STYLE, WIDE, mark, settle
+from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, WIDE, mark, settle, styled
 from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
@@ -250,6 +249,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     return Content(words=[words], tables=[table], listings=listings)
 
 
+@styled
 def plot_specification_curve(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, measure: Measure, *, narrow: bool = False
 ) -> Figure:
@@ -261,24 +261,23 @@ def plot_specification_curve(
     effects = np.array([_specification_effect_percent(each) for each in classifier.spread(measure)])
     rivals = classifier.best_rivals(measure)
     order = np.argsort(effects[0], kind="stable").tolist()
-    with mpl.rc_context(STYLE):
-        heights = (2.3, _ROW * (len(rows) + 0.5 * len(choices)))
-        figure = Figure(figsize=(NARROW if narrow else WIDE, sum(heights) + 0.5), layout="constrained")
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=heights)
-        above.axhline(0.0, color=INK, lw=0.8)
-        places = _label_specification_choices(below, rows, narrow)
-        _draw_paper_on_curve(above, classifier, measure)
-        for x, i in enumerate(order):
-            specification = study.specifications[i]
-            _draw_specification_effect(above, x, specification, effects[:, i], rivals[i])
-            _draw_specification_choices(
-                below, x, specification, places, _specification_effect_color(effects[:, i]), 2.1 if narrow else 3.1
-            )
-        above.set(ylabel=f"{classifier.baseline} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
-        above.tick_params(axis="x", length=0, labelbottom=False)
-        above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
-        below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.baseline}")
-        return settle(figure)
+    heights = (2.3, _ROW * (len(rows) + 0.5 * len(choices)))
+    figure = Figure(figsize=(NARROW if narrow else WIDE, sum(heights) + 0.5), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=heights)
+    above.axhline(0.0, color=INK, lw=0.8)
+    places = _label_specification_choices(below, rows, narrow)
+    _draw_paper_on_curve(above, classifier, measure)
+    for x, i in enumerate(order):
+        specification = study.specifications[i]
+        _draw_specification_effect(above, x, specification, effects[:, i], rivals[i])
+        _draw_specification_choices(
+            below, x, specification, places, _specification_effect_color(effects[:, i]), 2.1 if narrow else 3.1
+        )
+    above.set(ylabel=f"{classifier.baseline} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
+    above.tick_params(axis="x", length=0, labelbottom=False)
+    above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
+    below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.baseline}")
+    return settle(figure)
 
 
 def _specification_effect_color(effect: FloatArray) -> str:
@@ -371,6 +370,7 @@ def _describe_specification_effect(
     return f"{specification.name}: {mean:+.1f} %{ends} vs. {rival}. {chosen}"
 
 
+@styled
 def plot_specification_closeness(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, *, narrow: bool = False
 ) -> Figure:
@@ -378,21 +378,20 @@ def plot_specification_closeness(
     mean = _specification_effect_percent(classifier.spread("error").mean)
     ratio = _specification_error_against_paper(classifier)
     rivals = classifier.best_rivals("error")
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(NARROW if narrow else WIDE, 3.0), layout="constrained")
-        axis = figure.subplots()
-        axis.axhline(0.0, color=INK, lw=0.8)
-        axis.axvline(1.0, color=INK, lw=0.8, ls=(0, (5, 3)))
-        for i, specification in enumerate(study.specifications):
-            look: dict[str, Any] = {"marker": "D", "ms": 6} if specification.marked else {"marker": "o", "ms": 4.5}
-            color = _BETTER if mean[i] < 0 else _WORSE
-            (dot,) = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
-            tip = _describe_specification_effect(specification, mean[i], np.nan, np.nan, rivals[i])
-            mark(dot, tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
-        axis.set(
-            xscale="log",
-            xlabel="error rate of all features relative to the paper's",
-            ylabel=f"{classifier.baseline} vs. best rival [%]\nerror rate",
-        )
-        axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-        return settle(figure)
+    figure = Figure(figsize=(NARROW if narrow else WIDE, 3.0), layout="constrained")
+    axis = figure.subplots()
+    axis.axhline(0.0, color=INK, lw=0.8)
+    axis.axvline(1.0, color=INK, lw=0.8, ls=(0, (5, 3)))
+    for i, specification in enumerate(study.specifications):
+        look: dict[str, Any] = {"marker": "D", "ms": 6} if specification.marked else {"marker": "o", "ms": 4.5}
+        color = _BETTER if mean[i] < 0 else _WORSE
+        (dot,) = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
+        tip = _describe_specification_effect(specification, mean[i], np.nan, np.nan, rivals[i])
+        mark(dot, tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
+    axis.set(
+        xscale="log",
+        xlabel="error rate of all features relative to the paper's",
+        ylabel=f"{classifier.baseline} vs. best rival [%]\nerror rate",
+    )
+    axis.grid(color=FAINT, lw=0.5, alpha=0.35)
+    return settle(figure)
