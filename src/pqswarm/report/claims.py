@@ -245,7 +245,6 @@ def _level_claim_by_runs(runs: ClaimRuns) -> Outcome:
     """Whether all features have the error rate printed in the paper."""
     here = runs.classifier.all_features
     printed = runs.classifier.paper.all_features
-    assert printed is not None  # noqa: S101
     error = sqrt(here * (1 - here) / runs.study.n_events + printed * (1 - printed) / runs.n_events)
     refuted = FAILS if runs.study.n_events >= runs.n_events else UNKNOWN  # with fewer events a classifier learns less
     conclusion = HOLDS if abs(here - printed) <= _ERRORS * error else refuted
@@ -257,7 +256,6 @@ def _level_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
 
     values = classifier.all_features
     printed = classifier.paper.all_features
-    assert printed is not None  # noqa: S101
     ends = f"{percent(float(values.min()))} to {percent(float(values.max()))}"
     numbers = f"{percent(float(values.mean()))} ({ends}); paper: {percent(printed)}"
     if values.size < 2:

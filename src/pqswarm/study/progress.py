@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pqswarm._kernels.compile_times import last_compiled
-from pqswarm.errors import PqswarmError
-from pqswarm.study import findings
 from pqswarm.study.findings import place_text
 from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
@@ -205,11 +203,8 @@ class Follower:
         self.folder = Path(folder)
         self.store = Store(folder)
         try:
-            about = self.store.find(findings.About)
-            if about is None:
-                raise PqswarmError(f"{folder} holds a study that has not started.")
-            self.about = about
-            self.plan: StudyPlan = restore_plan(about.plan)
+            self.about = self.store.about()
+            self.plan: StudyPlan = restore_plan(self.about.plan)
         except BaseException:
             self.store.close()
             raise

@@ -395,6 +395,13 @@ class Store:
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise self.damaged(error) from None
 
+    def about(self) -> About:
+        """Return the plan and the start of the study; raise an error if it has not started."""
+        about = self.of("").find(About)
+        if about is None:
+            raise PqswarmError(f"{self.folder} holds a study that has not started: run it first.")
+        return about
+
     def finish(self, record: RunRecord) -> None:
         """Store a finished run and remove its checkpoint."""
         row = run_row(record)
@@ -584,10 +591,7 @@ def read_study(folder: str | Path) -> Study:
     ...     return frame.groupby(["classifier", "algorithm", "dataset"])["error"].mean()
     """
     with Store(folder) as store:
-        about = store.find(About)
-        if about is None:
-            raise PqswarmError(f"{folder} holds a study that has not started: run it first.")
-        plan = restore_plan(about.plan)
+        plan = restore_plan(store.about().plan)
         runs = {}
         names = {}
         for dataset in plan.cells():

@@ -135,7 +135,7 @@ def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str
         p = _chance_p(c.p_equivalence or 0.0 for c in group)
         clauses.append(
             f"practically equal to that of {_chance_others(group, comparisons)} "
-            f"(means within {_chance_percent(margin)}: equivalence test, {p})"
+            f"(means within {100 * margin:g} %: equivalence test, {p})"
         )
     sentence = f"{start}the error rate of {first.algorithm} "
     if clauses:
@@ -202,10 +202,6 @@ def _chance_others(group: Sequence[Comparison], comparisons: Sequence[Comparison
 def _chance_p(values: Iterable[float]) -> str:
     p = list(values)
     return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
-
-
-def _chance_percent(fraction: float) -> str:
-    return f"{100 * fraction:g} %"
 
 
 def say_friedman(test: FriedmanResult, control: str) -> str:
@@ -287,7 +283,7 @@ def _chance_unpaired_table(
         note += (
             f" Differences of means have bootstrap intervals (BCa). Intervals are not adjusted. Practically equal: two "
             f"one-sided Welch tests, adjusted like p, show that the means differ by less than the margin, "
-            f"{_chance_percent(margin)} of the first mean (a choice: the plan's key margin); it does not mean that the "
+            f"{100 * margin:g} % of the first mean (a choice: the plan's key margin); it does not mean that the "
             f"algorithms are equal. Inconclusive: neither a difference nor equivalence is shown."
         )
         if comparisons[0].difference.ends is None:
@@ -331,14 +327,17 @@ def _chance_friedman_table(classifier: ClassifierSummary, both: Sequence[_Chance
     paper = classifier.paper
     rows: list[dict[str, Any]] = []
     for measure in both:
-        symbol = measure.symbol
-        key = measure.key
         test = measure.ranks
-        row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {"chi2": test.chi2, "p": test.p_value}
-        row |= {"chi2_ties": test.chi2_corrected, "p_ties": test.p_value_corrected}
-        rows.append({"result": symbol, SOURCE: STUDY, **row})
+        row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {
+            "chi2": test.chi2,
+            "p": test.p_value,
+            "chi2_ties": test.chi2_corrected,
+            "p_ties": test.p_value_corrected,
+        }
+        rows.append({"result": measure.symbol, SOURCE: STUDY, **row})
         if paper:
-            rows.append({"result": symbol, SOURCE: PAPER} | {name: paper.ranks[key].get(name) for name in row})
+            printed = {name: paper.ranks[measure.key].get(name) for name in row}
+            rows.append({"result": measure.symbol, SOURCE: PAPER, **printed})
     columns = {
         "chi2": ("χ²", ".2f"),
         "p": ("p", "#.3g"),
@@ -371,9 +370,18 @@ def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure
         for name in measure.ranks.names:
             if name in ours:
                 row = ours[name]
-                values = {"control": control, "z": row["z"], "p": row["p_value"], "adjusted": row["p_hommel"]}
-                values |= {"limit": row["alpha_over_i"], "differs": row["significant"]}
-                rows.append({"algorithm": name, SOURCE: STUDY, **values})
+                rows.append(
+                    {
+                        "algorithm": name,
+                        SOURCE: STUDY,
+                        "control": control,
+                        "z": row["z"],
+                        "p": row["p_value"],
+                        "adjusted": row["p_hommel"],
+                        "limit": row["alpha_over_i"],
+                        "differs": row["significant"],
+                    }
+                )
             if name in printed:
                 rows.append({"algorithm": name, SOURCE: PAPER, **printed.pop(name)})
     controls = measure.controls
@@ -401,12 +409,9 @@ def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure
 
 
 @styled
-def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette | None = None) -> Figure:
+def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette) -> Figure:
     """Draw the probability that a run of one algorithm beats a run of another, one panel per compared quantity."""
-    palette = palette or Palette(
-        [name for group in panels.values() for c in group for name in (c.algorithm, c.against)]
-    )
-    labels = [_chance_names(comparisons) for comparisons in panels.values()]
+    labels = [[comparison.against for comparison in comparisons] for comparisons in panels.values()]
     rows = max(map(len, labels))
     figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -422,13 +427,6 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
     return settle(figure)
 
 
-def _chance_names(comparisons: Sequence[Comparison]) -> list[str]:
-    """Names of the algorithms compared with; of pairs both names."""
-    if len({comparison.algorithm for comparison in comparisons}) == 1:
-        return [comparison.against for comparison in comparisons]
-    return [f"{comparison.algorithm} / {comparison.against}" for comparison in comparisons]
-
-
 def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
     """Draw the probability of one comparison as a marker and its interval as a line."""
     name = comparison.against
@@ -439,10 +437,9 @@ def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette
         f"{comparison.algorithm} against {name}: {superiority.estimate:.3f} ({ends[0]:.3f} to {ends[1]:.3f}), "
         f"p = {comparison.p_hommel:#.2g}"
     )
-    (line,) = axis.plot(ends, [place] * 2, color=color, lw=1.6)
-    (dot,) = axis.plot([superiority.estimate], [place], ls="", marker=palette.marker(name), ms=6, color=color)
-    mark(line, name)
-    mark(dot, name, [tip])
+    look = {"ls": "", "marker": palette.marker(name), "ms": 6, "color": color}
+    mark(axis.plot(ends, [place] * 2, color=color, lw=1.6)[0], name)
+    mark(axis.plot([superiority.estimate], [place], **look)[0], name, [tip])
 
 
 @styled
@@ -512,8 +509,8 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
         on_left = i < left
         down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
         end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
-        (lead,) = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
-        mark(lead, title, [f"{title}: mean rank {ranks[title]:.2f}"])
+        lead = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
+        mark(lead[0], title, [f"{title}: mean rank {ranks[title]:.2f}"])
         weight = "bold" if title == palette.baseline else "normal"
         ha = "right" if on_left else "left"
         axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)

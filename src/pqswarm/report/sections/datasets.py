@@ -292,15 +292,14 @@ def _draw_difference_over_datasets(
     each = factor * (classifier.means(measure, comparison.algorithm) - classifier.means(measure, title))
     tips = [f"{pair}, {name}: {value:+.3g}" for name, value in zip(classifier.datasets, each, strict=True)]
     look = {"ls": "", "color": palette.color(title), "mew": 0}
-    (dots,) = axis.plot(each, np.full(each.size, place + 0.18), marker="o", ms=3, alpha=0.55, **look)
-    mark(dots, title, tips)
+    mark(axis.plot(each, np.full(each.size, place + 0.18), marker="o", ms=3, alpha=0.55, **look)[0], title, tips)
     ends = comparison.difference.ends
     if ends is not None:
-        (line,) = axis.plot([factor * end for end in ends], [place - 0.12] * 2, color=palette.color(title), lw=1.6)
-        mark(line, title)
+        span = [factor * end for end in ends]
+        mark(axis.plot(span, [place - 0.12] * 2, color=palette.color(title), lw=1.6)[0], title)
     mean = factor * comparison.difference.estimate
-    (dot,) = axis.plot([mean], [place - 0.12], marker=palette.marker(title), ms=6, **look)
-    mark(dot, title, [f"{pair}: {mean:+.3g}, p = {comparison.p_hommel:#.2g}"])
+    tip = f"{pair}: {mean:+.3g}, p = {comparison.p_hommel:#.2g}"
+    mark(axis.plot([mean], [place - 0.12], marker=palette.marker(title), ms=6, **look)[0], title, [tip])
 
 
 def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:

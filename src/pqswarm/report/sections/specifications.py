@@ -209,9 +209,7 @@ def closeness_over_specifications(study: MultiverseSummary, classifier: Classifi
 
 def _specification_error_against_paper(classifier: ClassifierAcrossSpecifications) -> FloatArray:
     """The error rate of all features in each specification relative to the paper's."""
-    printed = classifier.paper.all_features
-    assert printed is not None  # noqa: S101
-    return np.asarray(classifier.all_features.mean(axis=1) / printed)
+    return np.asarray(classifier.all_features.mean(axis=1) / classifier.paper.all_features)
 
 
 def specifications_content(study: MultiverseSummary) -> Content:
