@@ -171,8 +171,8 @@ def test_the_ending_decides_the_format(accuracies, pqswarm, tmp_path):
 @pytest.fixture
 def few_draws(monkeypatch):
     """Draws and resamples take most of the time of a comparison; its format does not depend on their number."""
-    monkeypatch.setattr("pqswarm.statistics.paired._DRAWS", 500)
-    monkeypatch.setattr("pqswarm.statistics.paired._RESAMPLES", 99)
+    monkeypatch.setattr("pqswarm.statistics.comparisons._DRAWS", 500)
+    monkeypatch.setattr("pqswarm.statistics.comparisons._RESAMPLES", 99)
 
 
 @pytest.mark.usefixtures("few_draws")

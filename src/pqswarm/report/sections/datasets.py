@@ -21,8 +21,8 @@ from pqswarm.report.sentences import (
 from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle, styled
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
 from pqswarm.statistics import critical_difference, friedman
+from pqswarm.statistics.comparisons import PairedComparison, compare_datasets
 from pqswarm.statistics.intervals import t_interval
-from pqswarm.statistics.paired import PairedComparison, compare_datasets
 from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
 from pqswarm.study.plan import HeldOutPlan
