@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import Overwrite, argument, check_ending, check_writable, option
-from pqswarm.cli.terminal import echo
+from pqswarm.cli.terminal import Command, CommandGroup, echo
 from pqswarm.errors import PqswarmError
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}

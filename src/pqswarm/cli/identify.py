@@ -12,7 +12,6 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text, json_text, voltage_text
-from pqswarm.cli.command import name_options
 from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     Channels,
@@ -31,7 +30,7 @@ from pqswarm.cli.options import (
     option,
     read_analysis_options,
 )
-from pqswarm.cli.terminal import echo
+from pqswarm.cli.terminal import echo, name_options
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:

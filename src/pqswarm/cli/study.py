@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm._base.text import count_text
-from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, argument, check_folder, check_no_folder, option
-from pqswarm.cli.terminal import echo
+from pqswarm.cli.terminal import Command, CommandGroup, echo
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:

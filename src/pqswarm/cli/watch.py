@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import name_options
 from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     ArchiveFolder,
@@ -30,6 +29,7 @@ from pqswarm.cli.options import (
     option,
     read_analysis_options,
 )
+from pqswarm.cli.terminal import name_options
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.report.paper import ALGORITHMS, Overlay
-from pqswarm.report.section import Table
-from pqswarm.report.sentences import at_most, decibel, enumerate_words, percent, points, probability
+from pqswarm.report.section import Table, at_most, decibel, enumerate_words, percent, points, probability
 from pqswarm.report.summary import (
     ClassifierAcrossDatasets,
     ClassifierAcrossSpecifications,

@@ -11,8 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report.document import Document, Passage, number_contents
 from pqswarm.report.overview import describe_study, overview_datasets_panel, overview_runs_panel
 from pqswarm.report.runs import ALL_FEATURES, draw_panels
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import count, enumerate_words, percent
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, count, enumerate_words, percent
 from pqswarm.report.style import Palette
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, MultiverseSummary, StudySummary
 from pqswarm.statistics import hommel, mann_whitney, wilcoxon_signed_rank

@@ -11,10 +11,9 @@ from pqswarm._base.typing import BoolArray
 from pqswarm.events import get_preset
 from pqswarm.report.claims import check_claims_in_specifications, claim_fractions_table, claim_p_values, claims_table
 from pqswarm.report.runs import Panel, draw_panels, run_points
-from pqswarm.report.section import Content, Table, adaptive_drawing
+from pqswarm.report.section import Content, Table, adaptive_drawing, count, count_runs, enumerate_words, percent
 from pqswarm.report.sections.datasets import say_leader_over_datasets
 from pqswarm.report.sections.specifications import specification_curve
-from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
 from pqswarm.report.summary import (
     ClassifierAcrossDatasets,
     ClassifierAcrossSpecifications,

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.sentences import count, features, percent
+from pqswarm.report.section import count, features, percent
 from pqswarm.report.style import GREY, INK, NARROW, WIDE, EndLabel, Palette, draw_guides, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary
 from pqswarm.study import RunRecord

@@ -17,7 +17,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.paper import Overlay, paper_overlay
-from pqswarm.report.sentences import enumerate_words
+from pqswarm.report.section import enumerate_words
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError

@@ -21,8 +21,19 @@ from pqswarm.report.runs import (
     run_evaluation_ends,
     run_points,
 )
-from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
+from pqswarm.report.section import (
+    PAPER,
+    SOURCE,
+    STUDY,
+    Content,
+    Drawing,
+    Table,
+    adaptive_drawing,
+    count,
+    count_runs,
+    enumerate_words,
+    percent,
+)
 from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import bootstrap_mean

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table
-from pqswarm.report.sentences import enumerate_words
+from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
 from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import (

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
-from pqswarm.report.sentences import (
+from pqswarm.report.section import (
+    Content,
+    Drawing,
+    Table,
+    adaptive_drawing,
     at_most,
     count,
     decibel,
@@ -18,6 +20,7 @@ from pqswarm.report.sentences import (
     points,
     probability,
 )
+from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
 from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle, styled
 from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
 from pqswarm.statistics import critical_difference, friedman

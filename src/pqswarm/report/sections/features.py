@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature
 from pqswarm.report.runs import selection_fractions
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import enumerate_words, features
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, enumerate_words, features
 from pqswarm.report.style import NARROW, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 

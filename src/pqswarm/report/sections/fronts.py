@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.runs import draw_all_features, errors_attained_by_runs
-from pqswarm.report.section import Content, Table, adaptive_drawing
-from pqswarm.report.sentences import count_runs, features, percent
+from pqswarm.report.section import Content, Table, adaptive_drawing, count_runs, features, percent
 from pqswarm.report.style import NARROW, WIDE, Palette, draw_guides, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.study import RunRecord

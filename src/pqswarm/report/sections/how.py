@@ -1,8 +1,7 @@
 """How the study was run: version, machine, time, seeds, and the plan; and what to know about the paper it follows."""
 
 from pqswarm.report.paper import INCONSISTENCIES
-from pqswarm.report.section import Content
-from pqswarm.report.sentences import duration, enumerate_words
+from pqswarm.report.section import Content, duration, enumerate_words
 from pqswarm.report.summary import DatasetSummary, MultiverseSummary, StudySummary, Summary
 from pqswarm.study import format_plan
 from pqswarm.study.plan import held_out_seeds

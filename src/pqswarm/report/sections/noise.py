@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Table, adaptive_drawing
-from pqswarm.report.sentences import decibel, enumerate_words, points
+from pqswarm.report.section import Content, Table, adaptive_drawing, decibel, enumerate_words, points
 from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, EndLabel, Palette, label_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
 from pqswarm.statistics import contrast_estimation

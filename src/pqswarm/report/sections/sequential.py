@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm.report.section import SOURCE, STUDY, Content, Table
-from pqswarm.report.sentences import enumerate_words, features, percent
+from pqswarm.report.section import SOURCE, STUDY, Content, Table, enumerate_words, features, percent
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 _OF_RANKINGS = (

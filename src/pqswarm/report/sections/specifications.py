@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import probability
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, probability
 from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, WIDE, mark, settle, styled
 from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
 from pqswarm.statistics import hommel
