@@ -215,7 +215,7 @@ def test_names_of_many_scripts_and_signs(tmp_path):
     [
         (None, (), "there is no file results.csv."),
         ("", (), "results.csv is empty"),
-        ("GA,ACO\n1,2\n3,x\n", (), "results.csv, line 3, column 'ACO': 'x' is not a number."),
+        ("GA,ACO\n1,2\n3,x\n", (), "results.csv, line 3, column 'ACO': 'x' is not a finite number"),
         ("GA,ACO\n1,2\n3\n", (), "results.csv, line 3: 1 cell, but the first line has 2."),
         ("GA,GA\n1,2\n3,4\n", (), "'GA' occurs more than once"),
         ("GA,ACO\n1,2\n3,nan\n", (), "'nan' is not a finite number"),

@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
-from pqswarm.report.section import Content, Drawing, Table, section_text_in_latex
+from pqswarm.report.section import Content, Drawing, Table, latex_text
 from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
 from pqswarm.report.summary import MultiverseSummary, StudySummary, read_summary
 from pqswarm.statistics.tables import escape_markdown
@@ -231,7 +231,7 @@ def _latex_figure(drawing: Drawing) -> str:
         r"\begin{figure}",
         r"\centering",
         rf"\includegraphics[width=\linewidth]{{{file}}}",
-        rf"\caption{{{section_text_in_latex(drawing.caption)}}}",
+        rf"\caption{{{latex_text(drawing.caption)}}}",
         rf"\label{{fig:{drawing.name}}}",
         r"\end{figure}}{}",
     ]

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 Measure = Literal["error", "size"]
 """What algorithms are compared by: error rates, or numbers of selected features."""
 
+MEASURES: tuple[Measure, ...] = ("error", "size")
+MEASURE_NOUNS: dict[Measure, str] = {"error": "error rate [%]", "size": "features"}
+MEASURE_FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
+MEASURE_FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
+
+ALPHA = 0.05
+"""Significance level of the tests of a report."""
+
 _Finding = TypeVar("_Finding", bound=findings.Finding)
 
 

@@ -257,7 +257,7 @@ def compare_runs(
     if len(checked) < 2:
         raise PqswarmError("samples must hold the runs of at least two algorithms.")
     pairs = choose_pairs(checked, control, pairs, lower_is_better)
-    alone = [_compare_unpaired(checked, pair, lower_is_better, fraction, alpha, seed) for pair in pairs]
+    alone = [_compare_pair_of_runs(checked, pair, lower_is_better, fraction, alpha, seed) for pair in pairs]
     adjusted = hommel([comparison.p_value for comparison in alone]).tolist()
     equal = hommel([1.0 if c.p_equivalence is None else c.p_equivalence for c in alone]).tolist()
     return [
@@ -294,7 +294,7 @@ def choose_pairs(
     return list(pairs)
 
 
-def _compare_unpaired(
+def _compare_pair_of_runs(
     samples: Mapping[str, FloatArray],
     pair: tuple[str, str],
     lower_is_better: bool,

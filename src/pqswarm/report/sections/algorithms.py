@@ -16,8 +16,8 @@ from pqswarm.report.runs import (
     check_run_points,
     convergence_curves,
     convergence_grid,
+    convergence_quartiles,
     draw_run_points,
-    quartile_curve,
     run_evaluation_ends,
     run_points,
 )
@@ -34,7 +34,7 @@ from pqswarm.report.section import (
     enumerate_words,
     percent,
 )
-from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, label_ends, mark, styled
+from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import bootstrap_mean
 
@@ -168,11 +168,8 @@ def _algorithm_gap_tables(classifier: ClassifierSummary) -> list[Table]:
     if known is None:
         return []
     rows = []
-    for title in (*classifier.runs, *classifier.sequential):
-        errors = (
-            classifier.errors(title) if title in classifier.runs else np.array([classifier.sequential[title].error])
-        )
-        gaps = 100 * (errors - known["error"])
+    for title, records in classifier.groups.items():
+        gaps = 100 * (np.array([record.error for record in records]) - known["error"])
         values = {"mean": gaps.mean(), "minimum": gaps.min(), "maximum": gaps.max()}
         rows.append({"algorithm": title} | {key: float(value) for key, value in values.items()})
     return [
@@ -284,7 +281,7 @@ def plot_error_against_size(
     labels = draw_run_points(axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers)
     axis.set_xlabel("features selected")
     axis.set_ylabel("error rate [%]")
-    return label_ends(figure, labels)
+    return label_line_ends(figure, labels)
 
 
 @styled
@@ -337,7 +334,7 @@ def plot_convergence(
     palette = palette or Palette(curves)
     longest = max(np.shape(curve)[-1] for curve in curves.values())
     at = np.arange(1, longest + 1) if evaluations is None else np.asarray(evaluations)
-    lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
+    lines = {title: convergence_quartiles(title, curves[title], at) for title in palette.drawn(curves)}
     origin = min(float(np.min(curve)) for curve in curves.values()) if best is None else float(best)
     last = max(int(after[-1]) for after, _ in lines.values())
     size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
@@ -371,7 +368,7 @@ def plot_convergence(
     _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
     axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
     axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
-    return label_ends(figure, labels)
+    return label_line_ends(figure, labels)
 
 
 def _algorithm_convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:

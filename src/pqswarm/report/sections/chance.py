@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
-from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle, styled
-from pqswarm.report.summary import ClassifierSummary, DatasetSummary
+from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle_layout, styled
+from pqswarm.report.summary import ALPHA, ClassifierSummary, DatasetSummary
 from pqswarm.statistics import (
     Comparison,
     FriedmanResult,
@@ -25,7 +25,6 @@ from pqswarm.statistics import (
 from pqswarm.study import StudyPlan
 
 _Compared = TypeVar("_Compared", Comparison, PairedComparison)
-_ALPHA = 0.05
 _MIN_RUNS = 3  # with fewer, nothing is tested
 _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are rough
 
@@ -127,13 +126,13 @@ def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str
     for conclusion, word in (("better", "lower than that of"), ("worse", "higher than that of")):
         if group := groups.get(conclusion):
             clauses.append(
-                f"{word} {_chance_others(group, comparisons)} (Mann-Whitney test, "
+                f"{word} {_names_by_chance(group, comparisons)} (Mann-Whitney test, "
                 f"{_chance_p(c.p_hommel for c in group)})"
             )
     if group := groups.get("practically equal"):
         p = _chance_p(c.p_equivalence or 0.0 for c in group)
         clauses.append(
-            f"practically equal to that of {_chance_others(group, comparisons)} "
+            f"practically equal to that of {_names_by_chance(group, comparisons)} "
             f"(means within {100 * margin:g} %: equivalence test, {p})"
         )
     sentence = f"{start}the error rate of {first.algorithm} "
@@ -142,7 +141,9 @@ def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str
     if group := groups.get("inconclusive"):
         joint = ", and " if clauses else ""
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in group])
-        sentence += f"{joint}does not differ significantly from that of {_chance_others(group, comparisons)} (p = {p})"
+        sentence += (
+            f"{joint}does not differ significantly from that of {_names_by_chance(group, comparisons)} (p = {p})"
+        )
     return f"{sentence}."
 
 
@@ -162,7 +163,7 @@ def say_chance_of_size(comparisons: Sequence[Comparison]) -> str:
         pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
         low, high = f"{min(fractions):.0f}", f"{max(fractions):.0f}"
         clauses.append(
-            f"{word} features than {_chance_others(group, comparisons)} "
+            f"{word} features than {_names_by_chance(group, comparisons)} "
             f"({low if low == high else f'{low} to {high}'} % of their mean, "
             f"{word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
         )
@@ -171,7 +172,7 @@ def say_chance_of_size(comparisons: Sequence[Comparison]) -> str:
     if rest:
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
         sentence += "; its subset sizes" if clauses else f"the subset sizes of {first.algorithm}"
-        sentence += f" do not differ significantly from those of {_chance_others(rest, comparisons)} (p = {p})"
+        sentence += f" do not differ significantly from those of {_names_by_chance(rest, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
@@ -192,7 +193,7 @@ def chance_by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Co
     return groups
 
 
-def _chance_others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
+def _names_by_chance(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
     """The names of the algorithms compared with."""
     whole = len(group) == len(comparisons) > 2
     return "each of the others" if whole else enumerate_words([c.against for c in group])
@@ -208,14 +209,14 @@ def say_friedman(test: FriedmanResult, control: str) -> str:
     result = posthoc(test, control)
     n_runs = test.n_blocks
     start = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
-    if test.p_value > _ALPHA:
+    if test.p_value > ALPHA:
         return f"{start}, the error rates of the algorithms do not differ significantly."
     rows = list(zip(result.names, result.differences.tolist(), result.p_hommel.tolist(), strict=True))
     clauses = []
     for word, sign in (("lower", 1), ("higher", -1)):
-        if names := [name for name, difference, p in rows if p <= _ALPHA and sign * difference > 0]:
+        if names := [name for name, difference, p in rows if p <= ALPHA and sign * difference > 0]:
             clauses.append(f"significantly {word} than that of {enumerate_words(names)}")
-    if level := [name for name, _, p in rows if p > _ALPHA]:
+    if level := [name for name, _, p in rows if p > ALPHA]:
         clauses.append(f"not significantly different from that of {enumerate_words(level)}")
     return f"{start} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
 
@@ -423,7 +424,7 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
         draw_rows(axis, [""] * len(names) if repeated else names)
         axis.set_title(what, fontsize=9, parse_math=False)
     axes[0].set_xlabel("probability, ties counted as half")
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:

@@ -11,8 +11,10 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import IntArray
 from pqswarm.events import class_title
 from pqswarm.report.section import Content, Table, adaptive_drawing
-from pqswarm.report.style import FAINT, LOSS, NARROW, draw_cell, draw_grid, settle, styled
-from pqswarm.report.summary import ClassifierSummary, DatasetSummary
+from pqswarm.report.style import FAINT, LOSS, NARROW, draw_cell, draw_grid, settle_layout, styled
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
+
+_MAX_LISTED = 8  # pairs of classes
 
 
 def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
@@ -31,17 +33,17 @@ def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         noise.after,
         study.class_names,
     )
-    return Content(drawings=[drawing], tables=most_frequent_confusions(classifier, study.class_names))
+    return Content(drawings=[drawing], tables=_most_frequent_confusions(classifier, noise, study.class_names))
 
 
-def most_frequent_confusions(classifier: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+def _most_frequent_confusions(
+    classifier: ClassifierSummary, noise: NoiseSummary, class_names: Sequence[str]
+) -> list[Table]:
     """Return the table of the most frequently confused pairs of classes; empty if there are no errors."""
-    if classifier.noise is None:
-        return []
-    wrong = [matrix + matrix.T for matrix in (classifier.noise.before, classifier.noise.after)]
+    wrong = [matrix + matrix.T for matrix in (noise.before, noise.after)]
     pairs = list(combinations(range(len(class_names)), 2))
     totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
-    often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
+    often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:_MAX_LISTED]
     rows: list[dict[str, Any]] = []
     for pair in often:
         before, after = (int(both[pair]) for both in wrong)
@@ -99,7 +101,7 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         axis.set_xlabel("predicted class")
     if not narrow:
         axes[0].set_ylabel("true class")
-    settle(figure)
+    settle_layout(figure)
     for axis, title in zip(axes, titles, strict=True):
         if narrow:  # from the left end of the figure, since it is longer than the axes are wide
             title.set_x(round((5.0 - axis.bbox.x0) / axis.bbox.width, 4))

@@ -21,8 +21,17 @@ from pqswarm.report.section import (
     probability,
 )
 from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
-from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle, styled
-from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
+from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle_layout, styled
+from pqswarm.report.summary import (
+    ALPHA,
+    MEASURE_FACTORS,
+    MEASURE_FORMATS,
+    MEASURE_NOUNS,
+    MEASURES,
+    ClassifierAcrossDatasets,
+    Measure,
+    StudySummary,
+)
 from pqswarm.statistics import critical_difference, friedman
 from pqswarm.statistics.comparisons import PairedComparison, compare_datasets
 from pqswarm.statistics.intervals import t_interval
@@ -30,7 +39,6 @@ from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
 from pqswarm.study.plan import HeldOutPlan
 
-_ALPHA = 0.05
 _MIN_DATASETS = 6
 """With fewer, Wilcoxon's test cannot reach p < 0.05."""
 _ENOUGH = 10
@@ -38,10 +46,6 @@ _ENOUGH = 10
 _POWER_DATASETS = (3, 6, 12, 24)
 _POWER_RUNS = (1, 2, 5, 10, 40)
 """Numbers of data sets, and of runs on each, in the table of power."""
-_MEASURES: tuple[Measure, ...] = ("error", "size")
-_NOUNS: dict[Measure, str] = {"error": "error rate [%]", "size": "features"}
-_FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
-_FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
 
 
 def _compare_over_datasets(
@@ -112,7 +116,7 @@ def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
     words = (
         f"Friedman's test over the {k} data sets, in the form of Iman and Davenport: F({df1}, {df2}) "
         f"= {statistic:.3g}, {probability(p)}: the algorithms "
-        f"{'differ' if p <= _ALPHA else 'do not differ significantly'}."
+        f"{'differ' if p <= ALPHA else 'do not differ significantly'}."
     )
     drawing = Drawing(
         "ranks",
@@ -152,13 +156,13 @@ def control_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatas
     """Compare the control with every other algorithm, in error and in size."""
     if len(classifier.titles) < 2 or classifier.n_datasets < 2:
         return Content()
-    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in _MEASURES}
+    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in MEASURES}
     control = results["error"][0].algorithm
     margin = study.plan.margin
     tables = [_datasets_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
     for number, pair in enumerate(study.plan.comparisons, start=1):
         first, second = (study.plan.title_of(name) for name in pair)
-        for measure in _MEASURES:
+        for measure in MEASURES:
             values = {title: classifier.values(measure)[title] for title in (first, second)}
             compared = compare_datasets(values, pairs=[(first, second)], margin=margin)
             tables.append(_datasets_comparison_table(classifier, measure, compared, margin, f"-pair-{number}"))
@@ -210,9 +214,9 @@ def _datasets_comparison_table(
     margin: float,
     suffix: str = "",
 ) -> Table:
-    factor = _FACTORS[measure]
-    form = _FORMATS[measure]
-    noun = _NOUNS[measure]
+    factor = MEASURE_FACTORS[measure]
+    form = MEASURE_FORMATS[measure]
+    noun = MEASURE_NOUNS[measure]
     rows = []
     for comparison in comparisons:
         row = comparison.row()
@@ -271,14 +275,14 @@ def plot_differences_over_datasets(
     height = 0.9 + 0.27 * len(others)
     figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
     axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
-    for axis, measure in zip(axes, _MEASURES, strict=True):
+    for axis, measure in zip(axes, MEASURES, strict=True):
         axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
         for place, comparison in enumerate(results[measure]):
             _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
         axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
         repeated = axis is axes[-1] and not narrow
         draw_rows(axis, [""] * len(others) if repeated else others)
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _draw_difference_over_datasets(
@@ -289,7 +293,7 @@ def _draw_difference_over_datasets(
     measure: Measure,
     palette: Palette,
 ) -> None:
-    factor = _FACTORS[measure]
+    factor = MEASURE_FACTORS[measure]
     title = comparison.against
     pair = f"{comparison.algorithm} - {title}"
     each = factor * (classifier.means(measure, comparison.algorithm) - classifier.means(measure, title))

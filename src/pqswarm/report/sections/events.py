@@ -14,7 +14,7 @@ from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, generat
 from pqswarm.features import band_edges, band_names, decompose, decomposition_level, describe_band, extend
 from pqswarm.features.wavelet import coefficient_times
 from pqswarm.report.section import Content, adaptive_drawing
-from pqswarm.report.style import BAND, FAINT, NARROW, WAVE, WIDE, settle, styled
+from pqswarm.report.style import BAND, FAINT, NARROW, WAVE, WIDE, settle_layout, styled
 from pqswarm.report.summary import DatasetSummary
 
 _POINTS = 600  # per waveform of a gallery, about two per pixel
@@ -82,7 +82,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
         axis.locator_params(axis="y", nbins=3)
     axes[-1].set_xlabel("time [s]")
     axes[-1].set_xlim(*span)
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _event_caption(event: Event, snr: float) -> str:
@@ -148,7 +148,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
             axis.set_ylabel("voltage [pu]", fontsize=8)
         if i + columns >= len(events):
             axis.set_xlabel("time [ms]", fontsize=8)
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _draw_event_wave(axis: Axes, time: FloatArray, signal: FloatArray) -> None:

@@ -11,7 +11,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature
 from pqswarm.report.runs import selection_fractions
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, enumerate_words, features
-from pqswarm.report.style import NARROW, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle, styled
+from pqswarm.report.style import NARROW, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
@@ -126,7 +126,7 @@ def plot_feature_map(
     axis = figure.subplots()
     _draw_feature_map(axis, frequency, bands, functions, size=8.0 if narrow else 9.0)
     _name_feature_bands(axis, bands, edges, "\n" if narrow else "  ", 7.5 if narrow else 9.0)
-    return settle(figure)
+    return settle_layout(figure)
 
 
 @styled
@@ -150,7 +150,7 @@ def plot_feature_maps(
         _name_feature_bands(axis, bands, None if narrow else edges, "  ", 7.5)
         axis.tick_params(labelleft=i % columns == 0, labelsize=7.5)
         axis.set_title(title, fontweight="bold", parse_math=False)
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _draw_feature_map(
@@ -185,12 +185,10 @@ def _name_feature_bands(axis: Axes, bands: Sequence[str], edges: Edges | None, b
 
 @styled
 def plot_selected_features(
-    fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
+    fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette, *, narrow: bool = False
 ) -> Figure:
     """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
-    palette = palette or Palette(fractions)
-    hero = palette.baseline or ""
-    hero = hero if hero in fractions else next(iter(fractions))
+    hero = palette.baseline if palette.baseline in fractions else next(iter(fractions))
     mean = np.mean([*fractions.values()], axis=0)
     order = sorted(range(len(names)), key=lambda i: (-fractions[hero][i], -mean[i], i))
     listed = [i for i in order if mean[i] > 0][:_MAX_LISTED] or order[:1]
@@ -216,7 +214,7 @@ def plot_selected_features(
     key = figure.legend(loc="outside upper left", ncols=3 if narrow else 6, frameon=False, fontsize=8.5)
     for text in key.get_texts():
         text.set_parse_math(False)
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _shorten_feature_name(name: str, length: int) -> str:

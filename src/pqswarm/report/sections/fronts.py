@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.runs import draw_all_features, errors_attained_by_runs
+from pqswarm.report.runs import draw_error_of_all_features, errors_attained_by_run
 from pqswarm.report.section import Content, Table, adaptive_drawing, count_runs, features, percent
-from pqswarm.report.style import NARROW, WIDE, Palette, draw_guides, label_ends, mark, styled
+from pqswarm.report.style import NARROW, WIDE, Palette, draw_guides, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.study import RunRecord
 
@@ -26,7 +26,7 @@ def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     if not groups:
         return Content()
     attained = {
-        title: np.array([errors_attained_by_runs(record) for record in group]) for title, group in groups.items()
+        title: np.array([errors_attained_by_run(record) for record in group]) for title, group in groups.items()
     }
     drawing = adaptive_drawing(
         "",
@@ -90,13 +90,12 @@ def _end_of_front(median: FloatArray) -> int:
 @styled
 def plot_fronts(
     attained: Mapping[str, FloatArray],
-    all_features: tuple[int, float] | None = None,
-    palette: Palette | None = None,
+    all_features: tuple[int, float],
+    palette: Palette,
     *,
     narrow: bool = False,
 ) -> Figure:
     """Draw the median over the runs of the lowest error with at most 1, 2, 3, ... features, as steps."""
-    palette = palette or Palette(attained)
     medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
     ends = {title: 100 * float(median.min()) for title, median in medians.items()}
     edge = 1.04 * max(map(_end_of_front, medians.values()))
@@ -115,15 +114,14 @@ def plot_fronts(
         mark(axis.plot(sizes, steps[1][:-1], color=palette.color(title), **dots)[0], title, tips)
         labels.append(palette.label(axis, title, edge, ends[title], marked=True))
     shown = list(ends.values())
-    if all_features is not None:
-        labels.append(draw_all_features(axis, *all_features, edge))
-        shown.append(100 * all_features[1])
+    labels.append(draw_error_of_all_features(axis, *all_features, edge))
+    shown.append(100 * all_features[1])
     low, high = min(shown), max(shown)
     margin = max(high - low, 0.02 * high, 1e-6)
     axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
     axis.set_xlabel("maximum number of features")
     axis.set_ylabel("error rate [%]")
-    return label_ends(figure, labels)
+    return label_line_ends(figure, labels)
 
 
 def _front_tip(title: str, median: FloatArray, n_runs: int) -> str:

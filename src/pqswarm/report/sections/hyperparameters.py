@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.section import Content, adaptive_drawing
-from pqswarm.report.style import FAINT, NARROW, WIDE, EndLabel, label_ends, mark, settle, styled
+from pqswarm.report.style import FAINT, NARROW, WIDE, EndLabel, label_line_ends, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 
@@ -52,4 +52,4 @@ def plot_hyperparameter_grid(grid: GridSearchResult, *, narrow: bool = False) ->
         axis.xaxis.set_major_formatter("{x:g}")  # exponents would be too small on a narrow screen
     elif narrow and len(axis.get_xticks()) > 8:
         axis.set_xticks(axis.get_xticks()[::2])
-    return label_ends(figure, labels) if labels else settle(figure)
+    return label_line_ends(figure, labels) if labels else settle_layout(figure)

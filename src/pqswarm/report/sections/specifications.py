@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, probability
-from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, WIDE, mark, settle, styled
-from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
+from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, WIDE, mark, settle_layout, styled
+from pqswarm.report.summary import MEASURES, ClassifierAcrossSpecifications, Measure, MultiverseSummary
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
 from pqswarm.study.plan import Specification
@@ -19,7 +19,6 @@ from pqswarm.study.plan import Specification
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]
 _ROW = 0.135  # inches of the height of an alternative
-_MEASURES: tuple[Measure, ...] = ("error", "size")
 _NOUNS: dict[Measure, str] = {"error": "error rate", "size": "number of features"}
 _CURVE = (
     "Each column is a specification: the {noun} of {baseline} relative to that of its best rival, below zero is "
@@ -49,11 +48,11 @@ def specification_curve(
 def lead_over_specifications(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
     """Show the specification curves, and the baseline against each other algorithm over the specifications."""
     is_first = classifier is study.classifiers[0]  # whose curve of errors is in the overview
-    measures: tuple[Measure, ...] = ("size",) if is_first else _MEASURES
+    measures: tuple[Measure, ...] = ("size",) if is_first else MEASURES
     return Content(
         drawings=[specification_curve(study, classifier, measure, measure) for measure in measures],
         tables=[_specification_rivals_table(study, classifier)],
-        answer=[_say_range_over_specifications(study, classifier, measure) for measure in _MEASURES],
+        answer=[_say_range_over_specifications(study, classifier, measure) for measure in MEASURES],
     )
 
 
@@ -216,7 +215,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     means = {
         (classifier.name, measure): classifier.spread(measure).mean
         for classifier in study.classifiers
-        for measure in _MEASURES
+        for measure in MEASURES
     }
     rows: list[dict[str, Any]] = [
         {"specification": specification.name}
@@ -274,7 +273,7 @@ def plot_specification_curve(
     above.tick_params(axis="x", length=0, labelbottom=False)
     above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
     below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.baseline}")
-    return settle(figure)
+    return settle_layout(figure)
 
 
 def _specification_effect_color(effect: FloatArray) -> str:
@@ -391,4 +390,4 @@ def plot_specification_closeness(
         ylabel=f"{classifier.baseline} vs. best rival [%]\nerror rate",
     )
     axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-    return settle(figure)
+    return settle_layout(figure)
