@@ -315,12 +315,10 @@ def check_claims(study: DatasetSummary, classifier: ClassifierSummary) -> list[C
 
 def check_claims_over_datasets(classifier: ClassifierAcrossDatasets) -> list[Claim]:
     """Check the paper's claims over several data sets; none if the plan or paper lacks the classifier."""
-    if not classifier.paper or HERO not in classifier.titles:
-        return []
     return [
         Claim(claim.statement.format(hero=HERO), *claim.by_datasets(classifier))
         for claim in CLAIMS
-        if claim.by_datasets is not None
+        if claim.by_datasets is not None and classifier.paper and HERO in classifier.titles
     ]
 
 

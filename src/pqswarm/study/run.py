@@ -22,16 +22,19 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, FeatureGroups, Folds
 from pqswarm.evaluation.base import check_device
 from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
-from pqswarm.study import findings
 from pqswarm.study.findings import (
     ALL_FEATURES,
     ONE_STANDARD_ERROR,
+    About,
+    AllFeatures,
     Events,
     Finding,
+    Finished,
     GridFinding,
     HeldOut,
     Hyperparameters,
     OneStandardError,
+    ProblemDigest,
     StageTwo,
 )
 from pqswarm.study.plan import (
@@ -397,8 +400,8 @@ def run_study(
                 last = start + _WAVE >= len(left)
                 _run_wave(left[start : start + _WAVE], store, meter, pools, stack.close if last else None, given)
             meter.report_stage("tested")
-            if store.find(findings.Finished) is None:
-                store.put(findings.Finished(time.time()))
+            if store.find(Finished) is None:
+                store.put(Finished(time.time()))
 
 
 def _run_wave(
@@ -435,11 +438,11 @@ def _open_worker_pools(
 
 
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
-    kept = store.find(findings.About)
+    kept = store.find(About)
     if kept is None:
         machine = {"system": platform.system(), "processor": _processor_name(), "cores": os.cpu_count()}
         machine |= {"python": platform.python_version(), "numpy": np.__version__}
-        store.put(findings.About(plan.model_dump(), __version__, time.time(), machine))
+        store.put(About(plan.model_dump(), __version__, time.time(), machine))
         return
     began = restore_plan(kept.plan)
     differences = plan.differences(began)
@@ -480,7 +483,7 @@ class _Cell:
 
     def skip_if_finished(self) -> bool:
         """Return whether nothing is left to do for one of several data sets, and count its steps as done."""
-        if not self.name or self.store.find(findings.Finished) is None:
+        if not self.name or self.store.find(Finished) is None:
             return False
         for step, times in count_study_steps(self.plan).items():
             self.meter.step(step, times)
@@ -503,8 +506,8 @@ class _Cell:
                 self.stage_two(name, problem, masks[name])
             for seed in held_out_seeds(self.plan):
                 self.test_held_out(seed, masks)
-        if self.name and self.store.find(findings.Finished) is None:
-            self.store.put(findings.Finished(time.time()))
+        if self.name and self.store.find(Finished) is None:
+            self.store.put(Finished(time.time()))
         del self._data
         self._problems = {}
 
@@ -525,9 +528,9 @@ class _Cell:
     def open_data(self, given: Samples | None) -> StudyData:
         """Return the data, which must be those that the study started with."""
         self.report_stage("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
-        began = self.store.find(findings.Events)
+        began = self.store.find(Events)
         data = open_study_data(self.plan, self.store.folder, self.jobs, given, began, self.name)
-        self.find_or_compute(lambda: data.about, findings.Events)
+        self.find_or_compute(lambda: data.about, Events)
         self.meter.step("events", len(self.plan.dataset.snr))
         return data
 
@@ -536,22 +539,20 @@ class _Cell:
         name = plan.name
         self.report_stage(f"{name}: hyperparameters")
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
-        grid = self.store.find(findings.GridFinding, name)
+        grid = self.store.find(GridFinding, name)
         if plan.grid_search and grid is None:
             grid = search_grid(plan, events, folds, self.jobs)
             if grid is not None:
                 self.store.put(grid)
-        chosen = self.find_or_compute(lambda: choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
+        chosen = self.find_or_compute(lambda: choose_hyperparameters(plan, grid), Hyperparameters, name)
         rule = self.plan.subsets
         groups = (
             None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
         )
         classifier = plan.make(chosen.settings)
         problem = StudyProblem(events.X(inf), events.y, folds.test_fold, classifier, plan.scaling, groups)
-        self.find_or_compute(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
-        self.find_or_compute(
-            lambda: findings.AllFeatures(name, problem.error_of_all(self.jobs)), findings.AllFeatures, name
-        )
+        self.find_or_compute(lambda: ProblemDigest(name, problem.key), ProblemDigest, name)
+        self.find_or_compute(lambda: AllFeatures(name, problem.error_of_all(self.jobs)), AllFeatures, name)
         self.meter.step("hyperparameters")
         return problem
 
@@ -564,7 +565,7 @@ class _Cell:
         self.report_stage(f"{name}: a smaller subset")
         others = [record.mask for record in runs[plan.baseline]]
         find = partial(find_smaller_subset, name, problem, masks[plan.baseline], others, self.jobs)
-        masks[ONE_STANDARD_ERROR] = self.find_or_compute(find, findings.OneStandardError, name).mask
+        masks[ONE_STANDARD_ERROR] = self.find_or_compute(find, OneStandardError, name).mask
         self.meter.step("smaller")
         return masks
 
@@ -573,7 +574,7 @@ class _Cell:
         for level in self.plan.dataset.snr:
             self.report_stage(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
             evaluate = partial(evaluate_stage_two, name, problem, masks, self._data.seen, level, self.plan, self.jobs)
-            self.find_or_compute(evaluate, findings.StageTwo, name, level)
+            self.find_or_compute(evaluate, StageTwo, name, level)
             self.meter.step("stage II")
 
     def test_held_out(self, seed: int, masks: Mapping[str, Masks]) -> None:
@@ -582,7 +583,7 @@ class _Cell:
             (level, name)
             for level in held_out_levels(self.plan)
             for name in masks
-            if self.store.find(findings.HeldOut, name, level, seed) is None
+            if self.store.find(HeldOut, name, level, seed) is None
         ]
         levels = len(held_out_levels(self.plan))
         self.meter.step("held-out", levels * len(masks) - len(left))

@@ -47,11 +47,6 @@ class _ChanceMeasure:
         return list(self.against)
 
     @property
-    def compared(self) -> list[Comparison]:
-        """All comparisons except those of pairs."""
-        return [comparison for group in self.against.values() for comparison in group]
-
-    @property
     def first(self) -> list[Comparison]:
         """The comparisons with the control."""
         return self.against[self.controls[0]]
@@ -78,7 +73,12 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
             *[_chance_ranks_drawing(study, measure) for measure in both],
         ],
         tables=[
-            *[_chance_unpaired_table(classifier, measure, measure.compared, margin) for measure in both],
+            *[
+                _chance_unpaired_table(
+                    classifier, measure, [c for group in measure.against.values() for c in group], margin
+                )
+                for measure in both
+            ],
             *[
                 _chance_unpaired_table(classifier, measure, measure.pairs, margin, "pairs")
                 for measure in both

@@ -188,7 +188,7 @@ def plot_selected_features(
     fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette, *, narrow: bool = False
 ) -> Figure:
     """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
-    hero = palette.baseline if palette.baseline in fractions else next(iter(fractions))
+    hero = next((title for title in fractions if title == palette.baseline), next(iter(fractions)))
     mean = np.mean([*fractions.values()], axis=0)
     order = sorted(range(len(names)), key=lambda i: (-fractions[hero][i], -mean[i], i))
     listed = [i for i in order if mean[i] > 0][:_MAX_LISTED] or order[:1]
