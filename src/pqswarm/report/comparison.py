@@ -28,13 +28,12 @@ from pqswarm.statistics import hommel, mann_whitney, wilcoxon_signed_rank
 
 def compare_studies(studies: Mapping[str, StudySummary | MultiverseSummary]) -> Document:
     """Compare studies, given by name, in one report: the classifiers and algorithms that all have."""
-    comparable: dict[str, StudySummary] = {}
-    for name, study in studies.items():
-        if isinstance(study, MultiverseSummary):
-            raise PqswarmError(
-                f"{name} is a multiverse: its report compares its specifications; compare other studies."
-            )
-        comparable[name] = study
+    comparable = {name: study for name, study in studies.items() if isinstance(study, StudySummary)}
+    multiverse = next((name for name in studies if name not in comparable), None)
+    if multiverse is not None:
+        raise PqswarmError(
+            f"{multiverse} is a multiverse: its report compares its specifications; compare other studies."
+        )
     return _StudyComparison(comparable).compose()
 
 

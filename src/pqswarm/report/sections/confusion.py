@@ -44,19 +44,18 @@ def _most_frequent_confusions(
     pairs = list(combinations(range(len(class_names)), 2))
     totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
     often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:_MAX_LISTED]
-    rows: list[dict[str, Any]] = []
-    for pair in often:
-        before, after = (int(both[pair]) for both in wrong)
-        if before or after:
-            rows.append(
-                {
-                    "classes": " and ".join(class_title(class_names[i]) for i in pair),
-                    "before": before,
-                    "before_fraction": 100 * before / totals[0],
-                    "after": after,
-                    "after_fraction": 100 * after / totals[1],
-                }
-            )
+    before, after = wrong
+    rows = [
+        {
+            "classes": " and ".join(class_title(class_names[i]) for i in pair),
+            "before": int(before[pair]),
+            "before_fraction": 100 * int(before[pair]) / totals[0],
+            "after": int(after[pair]),
+            "after_fraction": 100 * int(after[pair]) / totals[1],
+        }
+        for pair in often
+        if before[pair] or after[pair]
+    ]
     if not rows:
         return []
     return [

@@ -195,16 +195,14 @@ def _conclude_over_datasets(comparisons: Sequence[PairedComparison]) -> str:
         "practically equal": "practically equal to",
         "inconclusive": "inconclusive against",
     }
-    parts = []
-    for conclusion, phrase in phrases.items():
-        names = [
-            f"{comparison.against} ({comparison.wins} of {comparison.n_datasets}, {probability(comparison.p_hommel)})"
-            for comparison in comparisons
-            if comparison.conclusion == conclusion
+    groups = chance_by_conclusion(comparisons)
+    names = {
+        conclusion: [
+            f"{each.against} ({each.wins} of {each.n_datasets}, {probability(each.p_hommel)})" for each in group
         ]
-        if names:
-            parts.append(f"{phrase} {enumerate_words(names)}")
-    return "; ".join(parts)
+        for conclusion, group in groups.items()
+    }
+    return "; ".join(f"{phrases[key]} {enumerate_words(names[key])}" for key in phrases if key in names)
 
 
 def _datasets_comparison_table(

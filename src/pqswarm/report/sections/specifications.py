@@ -125,33 +125,30 @@ def choices_over_specifications(study: MultiverseSummary, classifier: Classifier
     chosen = [study.specifications[i].chosen for i in counted]
     errors = explain_effects(classifier.effects("error")[counted], chosen)
     sizes = explain_effects(classifier.effects("size")[counted], chosen)
-    rows: list[dict[str, Any]] = []
-    for error, size in zip(errors.choices, sizes.choices, strict=True):
-        for i, name in enumerate(error.means):
-            rows.append(
-                {
-                    "choice": "" if i else error.choice,
-                    "alternative": name,
-                    "error": float(_specification_effect_percent(error.means[name])),
-                    "error_fraction": None if i else 100 * error.fraction,
-                    "size": float(_specification_effect_percent(size.means[name])),
-                    "size_fraction": None if i else 100 * size.fraction,
-                }
-            )
-    for label, error_fraction, size_fraction in (
-        ("data sets", errors.datasets, sizes.datasets),
-        ("the rest", errors.rest, sizes.rest),
-    ):
-        rows.append(
-            {
-                "choice": label,
-                "alternative": "",
-                "error": None,
-                "error_fraction": 100 * error_fraction,
-                "size": None,
-                "size_fraction": 100 * size_fraction,
-            }
-        )
+    rows: list[dict[str, Any]] = [
+        {
+            "choice": "" if i else error.choice,
+            "alternative": name,
+            "error": float(_specification_effect_percent(error.means[name])),
+            "error_fraction": None if i else 100 * error.fraction,
+            "size": float(_specification_effect_percent(size.means[name])),
+            "size_fraction": None if i else 100 * size.fraction,
+        }
+        for error, size in zip(errors.choices, sizes.choices, strict=True)
+        for i, name in enumerate(error.means)
+    ]
+    unchosen = {"data sets": (errors.datasets, sizes.datasets), "the rest": (errors.rest, sizes.rest)}
+    rows += [
+        {
+            "choice": label,
+            "alternative": "",
+            "error": None,
+            "error_fraction": 100 * error_fraction,
+            "size": None,
+            "size_fraction": 100 * size_fraction,
+        }
+        for label, (error_fraction, size_fraction) in unchosen.items()
+    ]
     table = Table(
         "choices",
         f"Mean effect with each alternative, and the fraction of variance of each choice, with {classifier.name}",
@@ -381,9 +378,9 @@ def plot_specification_closeness(
     for i, specification in enumerate(study.specifications):
         look: dict[str, Any] = {"marker": "D", "ms": 6} if specification.marked else {"marker": "o", "ms": 4.5}
         color = _BETTER if mean[i] < 0 else _WORSE
-        (dot,) = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
+        dots = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
         tip = _describe_specification_effect(specification, mean[i], np.nan, np.nan, rivals[i])
-        mark(dot, tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
+        mark(dots[0], tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
     axis.set(
         xscale="log",
         xlabel="error rate of all features relative to the paper's",
