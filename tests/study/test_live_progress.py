@@ -4,6 +4,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from math import inf
 
@@ -33,7 +34,7 @@ def begun(tmp_path):
 
 
 def test_what_is_new_is_seen(begun):
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         first = follower.read_status()
         assert (first.progress.runs_done, first.progress.runs_total, first.best) == (0, 38, {})
         begun.save_checkpoints([Checkpoint(RunKey("NB", "ga", 0), 60, 0.3, {"a": np.arange(3)}, 0.1)])
@@ -55,14 +56,14 @@ def test_what_is_new_is_seen(begun):
 
 
 def test_the_store_is_read_only_if_it_has_changed(begun, monkeypatch):
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         follower.read_status()
         monkeypatch.setattr(follower.store, "statuses", lambda: pytest.fail("read again"))
         follower.read_status()
 
 
 def test_who_writes_is_not_held_up(begun):
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         follower.read_status()
         begun.finish(record("ga", 0, 0.1))
         follower.read_status()
@@ -75,7 +76,7 @@ def test_who_writes_is_not_held_up(begun):
 def test_running_stopped_finished(begun):
     if is_study_locked(begun.folder) is None:
         pytest.skip("this system does not tell who holds a lock")
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         assert follower.read_status().state == "stopped"
         with lock_folder(begun.folder):
             assert is_study_locked(begun.folder)
@@ -90,7 +91,7 @@ def test_rates_of_a_study_that_is_resumed_begin_anew(begun):
     """What was done before it is followed says nothing about how fast it is."""
     for run in range(3):
         begun.finish(record("ga", run, 0.1))
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         assert follower.read_status().progress.seconds_left == inf
         assert follower.read_status().progress.rate == 0.0
 
@@ -130,7 +131,7 @@ def test_a_look_at_a_killed_study_changes_nothing(tmp_path):
     files = [tmp_path / "study.sqlite", tmp_path / "study.sqlite-wal"]
     before = [path.read_bytes() for path in files]
     assert before[1]
-    with Follower(tmp_path) as follower:
+    with closing(Follower(tmp_path)) as follower:
         assert follower.read_status().stages[0].done == 2
         assert [path.read_bytes() for path in files] == before
     assert [path.read_bytes() for path in files] == before
@@ -141,7 +142,7 @@ def test_a_look_at_a_killed_study_changes_nothing(tmp_path):
 def test_a_look_at_a_study_of_one_file_makes_no_other(begun):
     begun.close()
     assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         assert follower.read_status().progress.runs_done == 0
         assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
         with Store(begun.folder, write=True) as resumed:  # goes on while it is looked at
@@ -154,7 +155,7 @@ def test_a_look_at_a_study_of_one_file_makes_no_other(begun):
 
 
 def test_a_study_that_ends_while_it_is_followed_is_all_in_one_file(begun):
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         begun.finish(record("ga", 0, 0.1))
         follower.read_status()
         begun.close()

@@ -94,7 +94,7 @@ def test_interruptions_change_nothing(finished, tmp_path, monkeypatch):
 
 
 def test_followed_like_any_study(finished):
-    with Follower(finished) as follower:
+    with closing(Follower(finished)) as follower:
         status = follower.read_status()
     assert status.state == "finished"
     assert status.progress.runs_done == status.progress.runs_total == 3 * 2 * 5

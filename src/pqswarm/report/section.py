@@ -188,15 +188,13 @@ class Table:
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with the best and negative values marked."""
-        keys = self.keys
-        shown = []
-        for row in self.rows:
-            cells = {}
-            for key in keys:
-                before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
-                cells[key] = f"{before}{self.text(row, key)}{after}"
-            shown.append(cells)
-        return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
+
+        def marked(row: Mapping[str, Any], key: str) -> str:
+            before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
+            return f"{before}{self.text(row, key)}{after}"
+
+        cells = [{key: marked(row, key) for key in self.keys} for row in self.rows]
+        return plain_table(cells, style, headings={key: self.heading(key) for key in self.keys})
 
 
 def _split_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,22 @@ _MAX_EXACT = 2500  # pairs of runs, up to which the test is exact
 Conclusion = Literal["better", "worse", "practically equal", "inconclusive"]
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True)
+class ComparedPair:
+    """What a :class:`Comparison` and a :class:`PairedComparison` have in common."""
+
+    algorithm: str
+    against: str
+    p_value: float
+    p_hommel: float
+    mean: float
+    mean_against: float
+    difference: Interval
+    alpha: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(ComparedPair):
     """A comparison of independent runs of two algorithms.
 
     Attributes
@@ -58,20 +72,12 @@ class Comparison:
         Significance level.
     """
 
-    algorithm: str
-    against: str
     n_runs: int
     n_runs_against: int
-    p_value: float
-    p_hommel: float
     method: Literal["exact", "normal"]
     superiority: Interval
-    mean: float
-    mean_against: float
-    difference: Interval
     margin: float
     p_equivalence: float | None
-    alpha: float
 
     @property
     def ratio(self) -> float | None:
@@ -350,8 +356,8 @@ class SignedRankPosterior:
     margin: float
 
 
-@dataclass(frozen=True)
-class PairedComparison:
+@dataclass(frozen=True, kw_only=True)
+class PairedComparison(ComparedPair):
     """A comparison of two algorithms over several data sets.
 
     Attributes
@@ -378,20 +384,12 @@ class PairedComparison:
         Significance level.
     """
 
-    algorithm: str
-    against: str
     n_datasets: int
     wins: int
     ties: int
     losses: int
     lead: float
-    p_value: float
-    p_hommel: float
     posterior: SignedRankPosterior
-    mean: float
-    mean_against: float
-    difference: Interval
-    alpha: float
 
     @property
     def conclusion(self) -> Conclusion:

@@ -215,12 +215,6 @@ class Follower:
         self._best: dict[str, RunStatus] = {}
         self._finished = False
 
-    def __enter__(self) -> "Follower":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Close the store."""
         self.store.close()
