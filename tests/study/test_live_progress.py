@@ -168,13 +168,13 @@ def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     monkeypatch.setattr(progress, "last_compiled", lambda: compiled)
     meter = progress.Meter(load_plan("smoke"), seen.append)
-    meter.tell("generating events")
+    meter.report_stage("generating events")
     now = compiled = 60.0
     meter.step("events", 2)
-    meter.tell("hyperparameters")
+    meter.report_stage("hyperparameters")
     assert seen[-1].seconds_left == inf  # a minute for a step that takes a second
     now = 62.0
     meter.step("hyperparameters")
-    meter.tell("searching")
+    meter.report_stage("searching")
     left = (1 - seen[-1].fraction) * meter._work - 20_000
     assert seen[-1].seconds_left == pytest.approx(left / 1250 + 25)
