@@ -521,7 +521,8 @@ class ClassifierPlan(PlanPart):
             if key in parameters:
                 raise ValueError(f"{key} is given twice")
             parameters = parameters | {key: given[key]}
-        return own | {"parameters": kind(parameters).settings if parameters else {}}
+        settings = kind(parameters).settings  # checked even if none are given
+        return own | {"parameters": settings if parameters else {}}
 
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
         """Return the classifier with the planned hyperparameters, or with others, such as those of a grid search."""
