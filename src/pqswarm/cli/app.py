@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.files import read_regular
-from pqswarm.cli.options import ArchiveFolder, ModelFile, SiteFile, argument, check_range, option
+from pqswarm.cli.options import ArchiveFolder, ModelFile, SiteFile, argument, option
 from pqswarm.errors import PqswarmError, how_to_install
 
 _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -53,8 +53,10 @@ def app(
     from pqswarm.identify import load_model, load_site
     from pqswarm.identify.archive.files import default_archive
 
-    check_range("--port", port, 0, 65_535)
-    check_range("--max-mb", max_mb, 1e-6, 1e6, "MB")
+    if not 0 <= port <= 65535:
+        raise PqswarmError(f"--port must be 0 to 65535, not {port}.")
+    if not 0 < max_mb < 1e6:
+        raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
     password = choose_password(password_file, needed=not is_loopback(host))

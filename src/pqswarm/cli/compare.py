@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.files import write_atomically
-from pqswarm.cli.options import Overwrite, argument, check_range, check_writable, choose_format, complete_names, option
+from pqswarm.cli.options import Overwrite, argument, check_writable, choose_format, complete_names, option
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def compare(
     Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
     form = choose_format(style, out, FORMATS, "text")
-    check_range("--margin", margin, 0.0, 1.0)
+    if margin is not None and not 0 <= margin < 1:
+        raise PqswarmError(f"--margin must be a fraction of at least 0 and below 1, such as 0.05, not {margin:g}.")
     if out is not None:
         if out.exists() and results.exists() and out.samefile(results):
             raise PqswarmError(f"{out} is the input: give --out another name.")

@@ -14,7 +14,6 @@ from pqswarm.cli.options import (
     Seed,
     Stopped,
     check_ending,
-    check_range,
     check_writable,
     complete_names,
     complete_preset,
@@ -96,7 +95,8 @@ def train(
 
     check_ending("--out", out, [".npz"])
     check_writable(out, overwrite)
-    check_range("--evaluations", evaluations, 1, inf)
+    if evaluations < 1:
+        raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
     if site is not None and not archive:
         raise PqswarmError("--site is for corrected recordings: add --archive, or omit it.")
     place = None if site is None else load_site(site)
