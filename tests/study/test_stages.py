@@ -228,11 +228,11 @@ def test_many_features_are_taken_away_several_at_a_time(problem, monkeypatch):
 
     monkeypatch.setattr(StudyProblem, "evaluator", spy)
     best = np.ones(160, dtype=np.bool_)
-    few = run.find_smaller("NB", problem, best, [], 1)
+    few = run.find_smaller_subset("NB", problem, best, [], 1)
     quick = sum(asked)
     asked.clear()
     monkeypatch.setattr(run, "_MANY", 1000)
-    slow = run.find_smaller("NB", problem, best, [], 1)
+    slow = run.find_smaller_subset("NB", problem, best, [], 1)
     assert quick < 0.75 * sum(asked)
     allowed = make(problem).errors(best[np.newaxis])[0] + few.standard_error
     assert few.error <= allowed
