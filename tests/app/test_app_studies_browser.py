@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -166,7 +165,7 @@ def test_another_report_opens_where_the_reader_was(app, studies, browser):
     tab.point(x, y)
     tab.wheel(x, y, 3000)
     tab.until("places.length > 0")
-    time.sleep(0.5)  # until it has stopped scrolling
+    tab.until("new Promise(rest => setTimeout(count => rest(count === places.length), 500, places.length))")
     tab.evaluate("window.before = places.at(-1); places.length = 0; window.first = document.querySelector('iframe')")
     assert tab.evaluate("before.id") != ""
     tab.evaluate("pq.app.sections.get('studies').view().version = ''")  # as if the server had another
