@@ -3,7 +3,7 @@
 import inspect
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -175,8 +175,8 @@ def accepts_argument(function: Any, name: str) -> bool:
     return name in arguments or any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
 
 
-def fit_lock(estimator: Any) -> AbstractContextManager[Any]:
-    """Return what to hold while the estimator is fitted, so that the model depends on its random state alone.
+def fit_estimator(estimator: Any, X: Any, y: AnyArray, **params: Any) -> Any:
+    """Fit an estimator, so that it depends on its random state alone, and return it.
 
     All threads of a process share the random numbers of liblinear: only one of them may draw at a time.
     """
@@ -185,7 +185,8 @@ def fit_lock(estimator: Any) -> AbstractContextManager[Any]:
         type(part).__name__ in ("LinearSVC", "LinearSVR") or getattr(part, "solver", None) == "liblinear"
         for part in parts
     )
-    return _liblinear_lock if draws else nullcontext()
+    with _liblinear_lock if draws else nullcontext():
+        return estimator.fit(X, y, **params)
 
 
 def refit_fold(

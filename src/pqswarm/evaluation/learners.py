@@ -30,7 +30,7 @@ from pqswarm.evaluation.base import (
     check_device,
     first_line,
 )
-from pqswarm.evaluation.estimators import fit_lock
+from pqswarm.evaluation.estimators import fit_estimator
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -309,10 +309,7 @@ class Classifier(Learner):
         def work(row: int) -> None:
             mask = masks[row]
             try:
-                estimator = self.estimator()
-                with fit_lock(estimator):
-                    estimator.fit(X[:, mask], y)
-                predicted[row] = estimator.predict(new[:, mask])
+                predicted[row] = fit_estimator(self.estimator(), X[:, mask], y).predict(new[:, mask])
             except Exception as error:  # third-party code may raise anything
                 what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
                 raise PqswarmError(f"{what}: {first_line(error)}") from error
