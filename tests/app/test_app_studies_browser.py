@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.app.conftest import SMALL_METHODS
 from tests.app.requests import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.study.studies import WITHOUT_PICTURES
@@ -40,26 +41,12 @@ def advance_slowly(group, limit):
 
 scheduler.advance = advance_slowly
 {WITHOUT_PICTURES}"""
-PLAN = """
-title = "{title}"
+PLAN = f"""
+title = "{HOSTILE}"
 runs = 2
 max_evaluations = 300
-baseline = "ga"
-[dataset]
-file = "data.csv"
-label = "class"
-[folds]
-number = 2
-[[classifiers]]
-name = "k-NN"
-kind = "k-nn"
-n_neighbors = 3
-grid_search = false
-[[algorithms]]
-algorithm = "ga"
-[[algorithms]]
-algorithm = "bpso"
-"""
+dataset = {{ file = "data.csv", label = "class" }}
+{SMALL_METHODS}"""
 
 
 def write_plan(folder):
@@ -71,7 +58,7 @@ def write_plan(folder):
     rows = [[*map("{:.4f}".format, row), "abc"[label]] for row, label in zip(X, y, strict=True)]
     folder.mkdir()
     (folder / "data.csv").write_text("\n".join(map(",".join, [[*names, "class"], *rows])) + "\n")
-    (folder / "plan.toml").write_text(PLAN.format(title=HOSTILE))
+    (folder / "plan.toml").write_text(PLAN)
     return folder / "plan.toml"
 
 
