@@ -61,6 +61,7 @@ FIRST = (
     "tests/study/test_kills.py",
     "tests/cli/test_report.py",
     "tests/app",
+    "tests/test_selector.py",
     "tests/study/test_multiverse.py",
     "tests/evaluation/test_conformance.py",
     "tests/test_docs.py",
