@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from importlib import metadata
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +32,20 @@ if os.access(MEMORY, os.W_OK):
     if found.f_bavail * found.f_frsize > 4e9 and not found.f_flag & os.ST_NOEXEC:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+# Tests know the members of registries: those of packages that happen to be installed are hidden, except that of the
+# fixture `installed`.
+found_entry_points = metadata.entry_points
+
+
+def entry_points_of_tests(**chosen):
+    found = found_entry_points(**chosen)
+    if not chosen.get("group", "").startswith("pqswarm."):
+        return found
+    return metadata.EntryPoints(point for point in found if point.dist.name == "plugin")
+
+
+metadata.entry_points = entry_points_of_tests
+
 # What is imported and collected stays: looking for garbage in it takes a third of the time of collecting the tests.
 gc.disable()
 
@@ -46,6 +61,7 @@ FIRST = (
     "tests/study/test_kills.py",
     "tests/cli/test_report.py",
     "tests/app",
+    "tests/test_selector.py",
     "tests/study/test_multiverse.py",
     "tests/evaluation/test_conformance.py",
     "tests/test_docs.py",

@@ -21,15 +21,17 @@ from pqswarm.recordings.samples import Disturbance, SampleRecording
 from pqswarm.study import Store, findings, read_plan, run_study
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
-SMALL = """
-runs = 1
-max_evaluations = 30
+SMALL_METHODS = """
 baseline = "ga"
-dataset = { events_per_class = 10, classes = ["sag", "swell", "harmonics"], snr = [inf] }
 folds = { number = 2 }
 classifiers = [{ name = "k-NN", kind = "k-nn", n_neighbors = 3, grid_search = false }]
 algorithms = [{ algorithm = "ga" }, { algorithm = "bpso" }]
 """
+SMALL = f"""
+runs = 1
+max_evaluations = 30
+dataset = {{ events_per_class = 10, classes = ["sag", "swell", "harmonics"], snr = [inf] }}
+{SMALL_METHODS}"""
 HOSTILE_CHANNEL = "<img src=x onerror=alert(1)>\u202e=1+1"
 
 

@@ -226,7 +226,7 @@ def test_two_recordings_on_one_axis(start):
     start.until("pq.app.parse().query.get('shift') === '0.1'")
     start.until(f"{READY} && document.querySelectorAll('.instruments[data-asked]').length === 2")
     start.evaluate("location.hash = '#/recordings'")
-    start.until("/events in .* recordings/.test(document.querySelector('.summary')?.textContent)", timeout=20)
+    start.until("/events in .* recordings/.test(document.querySelector('.summary')?.textContent)")
 
 
 def test_recordings_leave_nothing_behind(start):

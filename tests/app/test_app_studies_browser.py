@@ -3,10 +3,10 @@
 import json
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
+from tests.app.conftest import SMALL_METHODS
 from tests.app.requests import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.study.studies import WITHOUT_PICTURES
@@ -41,26 +41,12 @@ def advance_slowly(group, limit):
 
 scheduler.advance = advance_slowly
 {WITHOUT_PICTURES}"""
-PLAN = """
-title = "{title}"
+PLAN = f"""
+title = "{HOSTILE}"
 runs = 2
 max_evaluations = 300
-baseline = "ga"
-[dataset]
-file = "data.csv"
-label = "class"
-[folds]
-number = 2
-[[classifiers]]
-name = "k-NN"
-kind = "k-nn"
-n_neighbors = 3
-grid_search = false
-[[algorithms]]
-algorithm = "ga"
-[[algorithms]]
-algorithm = "bpso"
-"""
+dataset = {{ file = "data.csv", label = "class" }}
+{SMALL_METHODS}"""
 
 
 def write_plan(folder):
@@ -72,7 +58,7 @@ def write_plan(folder):
     rows = [[*map("{:.4f}".format, row), "abc"[label]] for row, label in zip(X, y, strict=True)]
     folder.mkdir()
     (folder / "data.csv").write_text("\n".join(map(",".join, [[*names, "class"], *rows])) + "\n")
-    (folder / "plan.toml").write_text(PLAN.format(title=HOSTILE))
+    (folder / "plan.toml").write_text(PLAN)
     return folder / "plan.toml"
 
 
@@ -166,7 +152,7 @@ def test_another_report_opens_where_the_reader_was(app, studies, browser):
     tab.point(x, y)
     tab.wheel(x, y, 3000)
     tab.until("places.length > 0")
-    time.sleep(0.5)  # until it has stopped scrolling
+    tab.until("new Promise(rest => setTimeout(count => rest(count === places.length), 500, places.length))")
     tab.evaluate("window.before = places.at(-1); places.length = 0; window.first = document.querySelector('iframe')")
     assert tab.evaluate("before.id") != ""
     tab.evaluate("pq.app.sections.get('studies').view().version = ''")  # as if the server had another

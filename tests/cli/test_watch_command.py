@@ -14,7 +14,7 @@ from filelock import FileLock
 from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
 
-from pqswarm.cli.main import app, main
+from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade
 
@@ -85,17 +85,15 @@ def test_a_webhook_that_fails_is_told_by_the_exit_code(folder, monkeypatch):
     assert "the next run retries" in result.stderr
 
 
-def test_once_that_is_stopped_is_not_taken_for_done(folder, monkeypatch, capsys):
+def test_once_that_is_stopped_is_not_taken_for_done(folder, monkeypatch, pqswarm):
     def stop(_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pqswarm.identify.folder.watch.Watcher.look", stop)
-    monkeypatch.setattr("sys.argv", ["pqswarm", "watch", str(folder), "--once"])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 130
-    assert "stopped; 0 files analysed" in (said := capsys.readouterr().err)
-    assert "the next run resumes" in said
+    ended = pqswarm("watch", folder, "--once")
+    assert ended.returncode == 130
+    assert "stopped; 0 files analysed" in ended.stderr
+    assert "the next run resumes" in ended.stderr
     assert "resumes" not in run("watch", folder).stderr
 
 

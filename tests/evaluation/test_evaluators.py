@@ -18,6 +18,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_score,
 )
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm._base.threads import effective_jobs
@@ -155,6 +156,15 @@ def test_generic_is_cross_val_score():
         data = scale_by_extremes(X, X)[:, mask]
         assert error == pytest.approx(1 - cross_val_score(model, data, y, cv=folds).mean())
         assert other == pytest.approx(1 - cross_val_score(model, data, y, cv=folds, scoring="f1_macro").mean())
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # it then depends on each number that is drawn
+def test_threads_draw_no_random_numbers_of_each_other():
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    y = np.arange(60) % 3
+    model = LinearSVC(dual=True, C=500.0, max_iter=50, random_state=0)
+    evaluator = GenericEvaluator(X, y, Folds.stratified(y), model, n_jobs=4)
+    assert len(set(evaluator.errors(np.ones((50, 40), dtype=bool)))) == 1
 
 
 def test_generic_regression_and_losses():

@@ -125,7 +125,6 @@ class Campaign:
     seconds: float = 3600.0
     workers: int = 1
     targets: tuple = TARGETS
-    shares: Shares = field(default_factory=Shares)
     limits: Limits = field(default_factory=Limits)
     findings: Path = Path("fuzz-findings")
     samples: Path | None = None
@@ -232,7 +231,7 @@ class Campaign:
         self.board.enter(worker, number, TARGETS.index(target))
         start_clock(self.limits)
         began = time.process_time()
-        outcome = examine(target, folder, rng, self.shares)
+        outcome = examine(target, folder, rng, Shares())
         seconds = time.process_time() - began
         start_clock(Limits(0, 0))
         if outcome.word == "finding":
@@ -304,7 +303,7 @@ def prepare(seeds, folder, targets=TARGETS):
     shutil.rmtree(folder)
 
 
-def try_again(folder, limits, shares=EVERYTHING):
+def try_again(folder, limits):
     """Repeat the case in a folder in a separate process; return its outcome."""
     folder = Path(folder)
     target = find_target(folder)
@@ -317,7 +316,7 @@ def try_again(folder, limits, shares=EVERYTHING):
                 write_case(files, name)
                 limit_process(limits)
                 start_clock(limits)
-                outcome = examine(target, Path(name), random.Random(0), shares)
+                outcome = examine(target, Path(name), random.Random(0), EVERYTHING)
                 start_clock(Limits(0, 0))
             os.write(writing, json.dumps(vars(outcome)).encode()[:60_000])
         finally:

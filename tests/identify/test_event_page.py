@@ -2,7 +2,6 @@
 
 import base64
 import gzip
-import hashlib
 import json
 import re
 from dataclasses import replace
@@ -12,6 +11,7 @@ from math import log10, nan
 
 import numpy as np
 import pytest
+from tests.fuzz.outputs import check_html
 from tests.identify.invented import analysis, event, recording, with_label
 
 from pqswarm.identify.show.page import ListedRecording, page_html
@@ -123,14 +123,11 @@ def test_links_lead_somewhere(usual):
 
 
 def test_nothing_is_loaded_and_only_our_scripts_run(usual):
-    page = Page(usual)
-    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#|data:)", usual)
+    check_html(usual, "page")
     assert set(re.findall(r"https?://[\w./]+", usual)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "@import" not in usual
-    (policy,) = [attrs["content"] for attrs in page.of("meta") if "http-equiv" in attrs]
+    (policy,) = [attrs["content"] for attrs in Page(usual).of("meta") if "http-equiv" in attrs]
     assert "default-src 'none'" in policy
-    for script in page.scripts:
-        assert f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
 
 
 def test_hostile_names_stay_text():

@@ -1,6 +1,8 @@
 """Slices of work: the same however they are cut, grouped and shared among threads."""
 
+import os
 import sys
+import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -141,3 +143,16 @@ def test_a_run_whose_checkpoint_cannot_be_used_begins_anew(problems):
         again = replace(first, checkpoints={kept.key: replace(kept, state={**kept.state, **forged})})
         (record,) = advance(again, inf).finished
         assert (record.error, record.mask.tobytes(), record.result.improvements.tobytes()) == whole[3]
+
+
+def _grow():
+    """Keep 400 MB for longer than joblib waits between two looks at the memory, and say which process this is."""
+    sys.modules[__name__].kept = np.ones(50_000_000)
+    time.sleep(1.2)
+    return os.getpid()
+
+
+@pytest.mark.slow
+def test_a_worker_that_grows_is_kept():
+    with worker._processes(1) as processes:
+        assert processes.submit(_grow).result() == processes.submit(os.getpid).result()

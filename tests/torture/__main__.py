@@ -5,12 +5,13 @@ import os
 import random
 import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
 import traceback
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from tests.study.studies import plan_toml
@@ -33,6 +34,7 @@ PARTS = ("kills", "disks", "settings")
 TOGETHER = {"one process": 20, "watch": 20}  # kills per job, by mode; 5 otherwise
 RECORDINGS = ("sag", "capacitor", "interruption", "quiet", "harmonics")
 COMPARED = ("settings", "exports compared", "exports of another machine compared")
+JOBS = []  # functions of a tally, which forked processes know
 WRONG = ("differences", "files left", "processes left", "half-written files", "wrong endings", "crashes")
 
 
@@ -102,43 +104,31 @@ def fill_disk(name, case, folder, prepared, options, tally):
     disks.try_all(points)
 
 
-def run_lanes(jobs, lanes, folder):
-    """Run the jobs in several processes; return the total tally."""
-    numbers, feed = os.pipe()
-    os.write(feed, b"".join(struct.pack("i", number) for number in range(len(jobs))))
-    os.close(feed)
-    pids = []
-    for lane in range(lanes):
-        pid = os.fork()
-        if pid:
-            pids.append(pid)
-            continue
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        tally = Tally()
-        os.environ["TMPDIR"] = tempfile.tempdir = str(folder / f"tmp-{lane}")
-        Path(tempfile.tempdir).mkdir()
-        while piece := os.read(numbers, 4):
-            number = struct.unpack("i", piece)[0]
-            try:
-                jobs[number](tally)
-            except BaseException:  # noqa: BLE001 (reported at the end)
-                tally.check("crashes", False, traceback.format_exc()[-2000:])
-            (folder / f"tally-{lane}.json").write_text(tally.to_json())
-            sys.stderr.write(f"\r{number + 1} of {len(jobs)} ")
-        left = [one.name for one in Path(tempfile.tempdir).iterdir() if not one.name.startswith("dask-")]
-        tally.check("files left", not left, f"temporary files: {left}")
-        (folder / f"tally-{lane}.json").write_text(tally.to_json())
-        os._exit(0)
+def begin_lane(folder):
+    """Give a process a folder of its own for temporary files."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="tmp-", dir=folder)
+
+
+def run_job(number):
+    """Run one of the `JOBS`; return its tally."""
+    tally = Tally()
     try:
-        for pid in pids:
-            os.waitpid(pid, 0)
-    except BaseException:
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-        raise
+        JOBS[number](tally)
+    except BaseException:  # noqa: BLE001 (reported at the end)
+        tally.check("crashes", False, traceback.format_exc()[-2000:])
+    return tally
+
+
+def run_lanes(lanes, folder):
+    """Run the jobs in several processes; return the total tally."""
     total = Tally()
-    for path in folder.glob("tally-*.json"):
-        total.merge(path.read_text())
+    with ProcessPoolExecutor(lanes, get_context("fork"), begin_lane, (folder,)) as pool:
+        for number, tally in enumerate(pool.map(run_job, range(len(JOBS))), 1):
+            total.merge(tally)
+            sys.stderr.write(f"\r{number} of {len(JOBS)} ")
+    left = [path.name for path in folder.glob("tmp-*/*") if not path.name.startswith("dask-")]
+    total.check("files left", not left, f"temporary files: {left}")
     return total
 
 
@@ -170,7 +160,8 @@ def main(arguments=None):
     start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))
     prepared = prepare(folder, options.parts, options.modes)
-    tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
+    JOBS.extend(make_jobs(options, folder, prepared))
+    tally = run_lanes(options.lanes, folder)
     print_table(tally, time.monotonic() - start)
     if tally.wrong:
         sys.stdout.write(f"\nremaining files: {folder}\n")

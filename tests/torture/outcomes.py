@@ -1,7 +1,6 @@
 """What must be identical to the last byte after any disturbance, and what must not be left behind."""
 
 import hashlib
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,13 +29,9 @@ class Tally:
             self.wrong.append(f"{kind}: {detail}")
         return fine
 
-    def to_json(self):
-        return json.dumps([self.counts, self.wrong])
-
-    def merge(self, text):
-        counts, wrong = json.loads(text)
-        self.counts.update(counts)
-        self.wrong += wrong
+    def merge(self, other):
+        self.counts.update(other.counts)
+        self.wrong += other.wrong
 
 
 def digest(path):

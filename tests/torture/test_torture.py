@@ -85,6 +85,6 @@ def test_faults_are_counted_and_merged():
     assert one.check("differences", True, "nothing")
     assert not one.check("differences", False, "a table")
     for _ in range(2):
-        all_of_them.merge(one.to_json())
+        all_of_them.merge(one)
     assert (all_of_them.counts["kills"], all_of_them.counts["differences"]) == (6, 2)
     assert all_of_them.wrong == ["differences: a table"] * 2

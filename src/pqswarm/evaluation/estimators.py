@@ -1,7 +1,9 @@
 """What scikit-learn estimators are and accept, and the tables, frames and parameters that are given to them."""
 
 import inspect
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import SubsetError
 
 _LIKE_FEATURES = ("eval_set", "X_val")  # arguments of `fit` with the same columns as X
+_liblinear_lock = threading.RLock()
 
 
 def is_table(X: Any) -> bool:
@@ -166,6 +169,20 @@ def accepts_argument(function: Any, name: str) -> bool:
     """Return whether a function accepts an argument of that name."""
     arguments = inspect.signature(function).parameters
     return name in arguments or any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
+
+
+def fit_estimator(estimator: Any, X: Any, y: AnyArray, **params: Any) -> Any:
+    """Fit an estimator, so that it depends on its random state alone, and return it.
+
+    All threads of a process share the random numbers of liblinear: only one of them may draw at a time.
+    """
+    parts = [estimator, *estimator.get_params().values()] if hasattr(estimator, "get_params") else [estimator]
+    draws = any(
+        type(part).__name__ in ("LinearSVC", "LinearSVR") or getattr(part, "solver", None) == "liblinear"
+        for part in parts
+    )
+    with _liblinear_lock if draws else nullcontext():
+        return estimator.fit(X, y, **params)
 
 
 def refit_fold(

@@ -16,6 +16,7 @@ from pqswarm.evaluation.estimators import (
     check_estimator_weights,
     check_missing_for_estimator,
     check_weighted_scorer,
+    fit_estimator,
     is_table,
     take_params,
     take_table,
@@ -208,7 +209,7 @@ class GenericEvaluator(ClassificationEvaluator):
                 data = take_table(self.fold_view(number), np.flatnonzero(mask), axis=1)
             params = take_params(self._fit_params, self.n_samples, train, mask)
             try:
-                model = clone(self.estimator).fit(take_table(data, train), self.target[train], **params)
+                model = fit_estimator(clone(self.estimator), take_table(data, train), self.target[train], **params)
                 result = use(model, take_table(data, test), test)
             except Exception as error:  # third-party code may raise anything
                 raise SubsetError.of(self.estimator, mask, error) from error

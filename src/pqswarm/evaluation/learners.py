@@ -29,6 +29,7 @@ from pqswarm.evaluation.base import (
     check_device,
     first_error_line,
 )
+from pqswarm.evaluation.estimators import fit_estimator
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -321,7 +322,7 @@ class Classifier(Learner):
         def work(row: int) -> None:
             mask = masks[row]
             try:
-                predicted[row] = self.estimator().fit(X[:, mask], y).predict(new[:, mask])
+                predicted[row] = fit_estimator(self.estimator(), X[:, mask], y).predict(new[:, mask])
             except Exception as error:  # third-party code may raise anything
                 what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
                 raise PqswarmError(f"{what}: {first_error_line(error)}") from error

@@ -121,7 +121,14 @@ class Outcome:
 
 
 def begin_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, and exit when it has ended, possibly before this one started."""
+    """Leave Ctrl-C to the parent process, and exit when it has ended, possibly before this one started.
+
+    Where psutil is installed, joblib ends a worker that has grown by 300 MB since its first call, and warns of it. A
+    worker of a study grows by that much when it imports and compiles what it needs, and keeps subsets on purpose.
+    """
+    from joblib.externals.loky import process_executor
+
+    process_executor._USE_PSUTIL = False
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
