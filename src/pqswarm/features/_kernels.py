@@ -40,17 +40,30 @@ def filter_wavelet_lanes(prolonged, low_pass, length, approximations, details):
     more, are filled.
     """
     taps = low_pass.size
-    for i in range(length):
-        low = fill(0.0)
-        high = fill(0.0)
+    for i in range(0, length, 2):
+        j = min(i + 1, length - 1)  # two at a time: they are independent
+        low_i = fill(0.0)
+        high_i = fill(0.0)
+        low_j = fill(0.0)
+        high_j = fill(0.0)
         for tap in range(0, taps, 2):
             newest = taps - 1 - tap
+            a = fill(low_pass[tap])
+            b = fill(low_pass[tap + 1])
+            c = fill(low_pass[newest])
+            d = fill(low_pass[newest - 1])
             newer = load(prolonged, 2 * i + newest)
             older = load(prolonged, 2 * i + newest - 1)
-            low = low + fill(low_pass[tap]) * newer + fill(low_pass[tap + 1]) * older
-            high = high - fill(low_pass[newest]) * newer + fill(low_pass[newest - 1]) * older
-        store(low, approximations, i)
-        store(high, details, i)
+            low_i = low_i + a * newer + b * older
+            high_i = high_i - c * newer + d * older
+            newer = load(prolonged, 2 * j + newest)
+            older = load(prolonged, 2 * j + newest - 1)
+            low_j = low_j + a * newer + b * older
+            high_j = high_j - c * newer + d * older
+        store(low_i, approximations, i)
+        store(low_j, approximations, j)
+        store(high_i, details, i)
+        store(high_j, details, j)
 
 
 _SORTED = 192  # maximum number of coefficients that are sorted
@@ -87,17 +100,60 @@ def _sort_for_median(lanes, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _quickselect(values, rank):
+    """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
+    low = 0
+    high = values.size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        a = values[low]
+        b = values[middle]
+        c = values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i = low
+        j = high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _count_below(values, n, edges, counts):
     """Count in each lane the values below each of the inner four of six edges: all are at or above the first."""
+    first = load(edges, 1)
+    second = load(edges, 2)
+    third = load(edges, 3)
+    fourth = load(edges, 4)
     zero = fill(0.0)
     one = fill(1.0)
-    for j in range(1, 5):
-        edge = load(edges, j)
-        below = zero
-        for i in range(n):
-            below = below + choose(load(values, i), edge, zero, one)
-        store(below, counts, j)
+    a = zero
+    b = zero
+    c = zero
+    d = zero
+    for i in range(n):
+        x = load(values, i)
+        a = a + choose(x, first, zero, one)
+        b = b + choose(x, second, zero, one)
+        c = c + choose(x, third, zero, one)
+        d = d + choose(x, fourth, zero, one)
     store(zero, counts, 0)
+    store(a, counts, 1)
+    store(b, counts, 2)
+    store(c, counts, 3)
+    store(d, counts, 4)
     store(fill(float(n)), counts, 5)
 
 
@@ -178,8 +234,7 @@ def band_medians(bands, n, scratch, sample, out):
             whole = sample[:n]
             for i in range(n):
                 whole[i] = bands[LANES * i + lane]
-            whole = np.partition(whole, rank)
-            middle = whole[rank]
+            middle = _quickselect(whole, rank)
             next_one = whole[rank + 1 :].min() if width == 2 else middle
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle
 
