@@ -34,7 +34,7 @@ window.pq = window.pq || {};
     best(from = this.range[0], to = this.range[1]) {
       const slack = 1.01 / this.recording.sampling_rate;
       const fit = this.views.filter((view) => view.from <= from + slack && view.to >= to - slack);
-      return fit.sort((one, other) => one.step - other.step)[0] ?? null;
+      return fit.sort((one, other) => one.step - other.step)[0] ?? (this.recording.is_kept ? this.views[0] : null) ?? null; // of a deleted recording there is only one
     },
 
     load() {

@@ -80,7 +80,9 @@ window.pq = window.pq || {};
     const channels = recording.channels.map((channel, index) => ({ index, ...channel, phase: channel.phase || "", source: channel.source ?? 0 }));
     const listed = [];
     for (const kind of ["voltage", "direct", "current", "other"]) {
-      const found = groups(channels.filter((channel) => channel.kind === kind), kind === "other" || kind === "direct");
+      const own = channels.filter((channel) => channel.kind === kind);
+      const alive = groups(own.filter((channel) => !channel.is_dead), kind === "other" || kind === "direct");
+      const found = [...alive, ...groups(own.filter((channel) => channel.is_dead), true)];
       found.forEach((members, number) => {
         const colors = new Set();
         members.forEach((channel, place) => {
@@ -94,7 +96,7 @@ window.pq = window.pq || {};
         const panels = [new Panel(kind, `${TITLES[kind]}${many}`, members)];
         if (kind === "voltage") panels.push(new Panel("urms", `${TITLES.urms}${many}`, members));
         const before = found.slice(0, number).filter(([other]) => other.source === members[0].source).length;
-        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: before < (recording.sources ? 1 : MAX_OPEN) });
+        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: !members[0].is_dead && before < (recording.sources ? 1 : MAX_OPEN) });
       });
     }
     return listed;

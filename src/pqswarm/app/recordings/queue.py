@@ -466,7 +466,7 @@ class AnalysisQueue:
                 self.failed[file.id, file.stamp] = reasons[0]
                 return  # the same content may come again
             if claim == "mine" and file.seen is not None:
-                self.archive.finish(file.seen, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
+                self.archive.finish(file.seen, found.results, analyzer=found.analyzer, facts=found.facts)
         self._done.add(file.content)
 
     def _publish_progress(self, file: RecordingFile, progress: float) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -16,9 +16,9 @@ from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, ope
 from pqswarm.app.recordings.queue import RecordingInFile, analyze_queued_file, remove_queued_upload, upload_folder_name
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.app.recordings.uploads import Upload
-from pqswarm.identify import Analysis, EventFilter, EventResult, possible_labels
-from pqswarm.identify.archive.events import NOT_AN_EVENT
+from pqswarm.identify import Analysis, EventFilter, EventResult
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_table
+from pqswarm.identify.archive.picture import read_picture
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
@@ -105,17 +105,26 @@ class OneRecordingRoute(RecordingRoute):
     """The header of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send the metadata; from then on the recording is open, and is analysed before others."""
-        place, opened = await self.open(name)
+        """Send the metadata; from then on the recording is open, and is analysed before others.
+
+        Of a deleted recording send what the archive has kept.
+        """
+        place = await self.find(name)
+        kept = await self.work(self.section.kept, place)
+        known = {"id": place.id, "path": place.file.name, "upload": bool(place.file.visitor)}
+        shown = place.file.name.removeprefix("uploads/")
+        if kept and not place.file.stamp:
+            found = await self.work(self.section.analysis, place)
+            known |= _route_kept_header(kept, found) | {"name": shown, "siblings": [place.id]}
+            self.send_json_text(json_text(known))
+            return
+        opened = await self.work(self.section.open, self.job, place)
         self.section.queue.prioritize(place)
         header = await self.work(opened.header, self.job.check)
-        known = {
-            "id": place.id,
-            "name": place.file.name.removeprefix("uploads/") + _route_place_in_file(place, opened),
-            "path": place.file.name,
-            "upload": bool(place.file.visitor),
-            "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
-        }
+        for number in kept.get("dead", ()):
+            header["channels"][number]["is_dead"] = True
+        known["name"] = shown + _route_place_in_file(place, opened)
+        known["siblings"] = [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)]
         self.send_json_text(json_text(header | known))
 
     async def delete(self, name: str) -> None:
@@ -135,12 +144,24 @@ class OneRecordingRoute(RecordingRoute):
         self.send_json({"removed": removed})
 
 
+def _route_kept_header(kept: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The metadata of a recording whose file is gone."""
+    note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
+    named = {name: "" if found is None else found[name] for name in ("source", "station")}
+    return {**kept["header"], **named, "format": "deleted", "notes": [note], "status": [], "is_kept": True}
+
+
 class WaveformRoute(RecordingRoute):
     """The waveforms of an interval."""
 
     async def get(self, name: str) -> None:
-        """Send the view at the resolution reached so far."""
-        place, opened = await self.open(name)
+        """Send the view at the resolution reached so far; of a deleted recording the one that was kept."""
+        place = await self.find(name)
+        kept = {} if place.file.stamp else await self.work(self.section.kept, place)
+        if kept:
+            self.send_json(read_picture(kept))
+            return
+        opened = await self.work(self.section.open, self.job, place)
         start, end = self.interval(opened)
         points = self.integer("points", 1000, 1, MAX_POINTS)
         channels = self.channels(opened)
@@ -176,26 +197,28 @@ class RecordingAnalysisRoute(RecordingRoute):
             lists = ("events", "incidents", "references", "channels", "caveats", "notes")
             empty: dict[str, list[str]] = {name: [] for name in lists}
             return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
+        ends = [*section.archive.kept(found["number"]).get("worst_ends", ()), *[None] * len(analysis.events)]
         events = [
-            row | _route_event_details(analysis, result)
-            for result, row in zip(analysis.events, section.rows(place), strict=False)  # it may be analysed again now
+            row | _route_event_details(result) | {"worst_end": end}
+            for result, row, end in zip(analysis.events, section.rows(place), ends, strict=False)  # analysed again now?
         ]
         known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
         names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
         names.append("no_event_reason")
-        more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in analysis.incidents]}
+        incidents = [one.as_dict() | {"title": one.title, "verdict": one.verdict} for one in analysis.incidents]
+        more = {"events": events, "incidents": incidents}
         more |= {"again": found["again"], "analyzed_at": found["analyzed_at"]}
         return json_text(state | {name: known[name] for name in names} | more)
 
 
-def _route_event_details(analysis: Analysis, result: EventResult) -> dict[str, Any]:
+def _route_event_details(result: EventResult) -> dict[str, Any]:
     """What the page of a recording shows of an event, in addition to its row."""
     record = result.as_dict()
     return {
         "parts": record["parts"],
         "also": record["also"],
         "probabilities": record["probabilities"],
-        "possible": possible_labels(analysis, result),
+        "class_correction": record["correction"],
         "title": event_sentence(result),
     }
 
@@ -245,7 +268,7 @@ class RecordingPageRoute(RecordingRoute):
     async def get(self, name: str) -> None:
         """Send the page as a download; analyse the recording first if necessary."""
         place, opened = await self.open(name)
-        analysis = await self.measured(place)
+        analysis = await self.work(self.section.archive.corrected, await self.measured(place), place.file.content)
         name = f"{place.file.path.stem}.html"
         await self.send_text(
             lambda: page_html([replace(analysis, path=place.file.name)], find=lambda _: opened.source),
@@ -281,13 +304,16 @@ class SheetRoute(RecordingPageRoute):
         from pqswarm.identify.show.sheet import SheetBook
 
         place, opened = await self.open(name)
-        analysis = await self.measured(place)
-        incidents = list(analysis.incidents)
+        found = await self.measured(place)
+        analysis = await self.work(self.section.archive.corrected, found, place.file.content)
+        chosen = [one.event for one in found.events]
         if self.get_query_argument("event", None) is not None:
             event = self.integer("event", 0, 0, 1_000_000)
-            incidents = [one for one in incidents if event in one.events]
+            chosen = chosen[event : event + 1]
+        kept = {i for i, one in enumerate(analysis.events) if one.event in chosen}
+        incidents = [one for one in analysis.incidents if kept & set(one.events)]
         if not incidents:
-            raise HTTPMissing("There is no such incident.")
+            raise HTTPMissing("There is no such incident, or a person called it no event.")
         book = SheetBook()
         await self.work(book.add, opened.source, analysis, incidents)
         self.send_bytes(book.finish(), "application/pdf", f"{place.file.path.stem}.pdf")
@@ -565,10 +591,9 @@ class CorrectionsRoute(ArchiveRoute):
             raise HTTPRefusal("label, by and note must be strings.", 400)
         place = await self.find(name)
         row = await self.work(self._add, place, index, what, *texts)
-        correction = row["correction" if what == "class" else "cause_correction"]
         message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index, "what": what}
-        self.workbench.publish(message | {"correction": correction, "row": row}, place.file.visitor or None)
-        self.send_json({"correction": correction})
+        self.workbench.publish(message | {"row": row}, place.file.visitor or None)
+        self.send_json({"row": row})
 
     def _add(self, place: RecordingInFile, index: int, what: str, label: str, by: str, note: str) -> dict[str, Any]:
         section = self.section
@@ -576,15 +601,8 @@ class CorrectionsRoute(ArchiveRoute):
         analysis = None if found is None else section.archive.analysis(found["number"])
         if found is None or analysis is None or not 0 <= index < len(analysis.events):
             raise HTTPMissing("There is no such event, or the recording has not been analysed yet.")
-        if what == "class" and label not in ("", NOT_AN_EVENT, *_route_possible_labels(analysis, index)):
-            raise HTTPRefusal("That class contradicts the measurements.", 400)
         section.archive.correct(found["number"], index, label, by, note, what=what)
         return section.rows(place)[index]
-
-
-def _route_possible_labels(analysis: Any, index: int) -> "tuple[str, ...]":
-    event: EventResult = analysis.events[index]
-    return tuple(possible_labels(analysis, event))
 
 
 class NotesRoute(ArchiveRoute):

@@ -20,19 +20,11 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t")
 DECIMALS = (".", ",")
-EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden", "corrected", "corrected_by", "corrected_cause")
+EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden")
 """Columns of an exported table."""
 _STEPS = 100_000
 _LONGEST = 100_000_000
 """Instructions of SQLite between two looks at the clock; bytes of a text, which a single instruction may make."""
-
-
-def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of an exported table."""
-    said = row["correction"] or {}
-    cause = row["cause_correction"] or {}
-    more = {"corrected": said.get("label", ""), "corrected_by": said.get("by") or cause.get("by", "")}
-    return {**row, **more, "corrected_cause": cause.get("label", "")}
 
 
 def export_csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
@@ -46,8 +38,7 @@ def export_csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", de
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
     writer.writerow(EXPORTED)
     for row in rows:
-        full = export_row(row)
-        writer.writerow([export_table_cell(full[name], decimal) for name in EXPORTED])
+        writer.writerow([export_table_cell(row[name], decimal) for name in EXPORTED])
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()
@@ -98,8 +89,7 @@ def _export_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     schema = pyarrow.schema(list(types.items()))
 
     def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-        full = export_row(row)
-        return {name: None if full[name] == "" and types[name] != pyarrow.string() else full[name] for name in EXPORTED}
+        return {name: None if row[name] == "" and types[name] != pyarrow.string() else row[name] for name in EXPORTED}
 
     def write(file: Any) -> None:
         left = map(plain, rows)

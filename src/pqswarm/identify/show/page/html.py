@@ -468,6 +468,7 @@ def page_html(
         charts=_page_html_charts(listed),
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=_page_html_cell_tables(listed),
+        remarks=[f"{one.analysis.source or 'recording'}: {text}" for one in kept for text in one.analysis.remarks],
         recordings=[_describe_for_page_html(one.analysis) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),

@@ -16,6 +16,7 @@ from pqswarm._base.text import count_text
 from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive.picture import find_dead_channels
 from pqswarm.identify.rows import join_words, time_text
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, shown_interval
 from pqswarm.identify.tolerance import rank_event
@@ -89,11 +90,14 @@ def describe_listed_recording(recording: "RecordingSource", channels: Sequence[i
 
 
 def choose_listed_channels(recording: "RecordingSource", analysis: "Analysis") -> list[int]:
-    """Choose the channels to show: all, or of very many the analysed voltages, then currents, then others."""
+    """Choose the channels to show: all that hold something, or of many the analysed voltages, currents, then others."""
+    start = 0 if analysis.main is None else int(max(analysis.main.event.start, 0.0) * recording.sampling_rate)
+    some = min(start + round(10 * recording.sampling_rate / recording.nominal_frequency), recording.n_samples)
+    dead = find_dead_channels(recording.read(start, some), analysis)
     analyzed = [one.number for one in analysis.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
     order = dict.fromkeys([*analyzed, *currents, *range(len(recording.channels))])
-    return sorted(list(order)[:_MAX_CHANNELS])
+    return sorted([place for place in order if place not in dead][:_MAX_CHANNELS])
 
 
 def choose_listed_status(recording: "RecordingSource") -> "list[StatusChannel]":
@@ -319,7 +323,7 @@ def listing_headline(
         worst = max(listed, key=lambda one: rank_event(one.found.event))
         analysis = worst.recording.analysis
         at = f" at {analysis.station}" if analysis.station else ""
-        cause = "" if worst.incident is None or not worst.incident.stages else f"; {worst.incident.title}"
+        cause = "" if worst.incident is None or not worst.incident.has_cause else f"; {worst.incident.title}"
         lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, analysis.start)}{cause}.")
     elif recordings:
         lines.append("No disturbance was found.")
