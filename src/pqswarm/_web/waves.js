@@ -44,6 +44,7 @@ window.pq = window.pq || {};
       if (options.groups) this.groups.forEach((group, i) => { group.on = options.groups.includes(i); });
       this.initial = this.shownGroups().join();
       this.panels = this.groups.flatMap((group) => group.panels);
+      if (!recording.sources) this.panels.push(pq.panels.frequencyPanel());
       if (recording.status?.length) this.panels.push(new pq.panels.StatusPanel(recording.status));
       this.build(holder);
       this.pointer = new pq.wavesInput.Pointer(this);
@@ -157,7 +158,7 @@ window.pq = window.pq || {};
           { class: "waves-channel", "data-channel": channel.name, "aria-pressed": String(!this.hidden.has(channel.name)) });
         return own;
       });
-      panel.legend.replaceChildren(...(panel.kind === "urms" || panel.kind === "status" ? [] : buttons), ...(panel.rest ? [panel.rest] : []));
+      panel.legend.replaceChildren(...(panel.isMeasured || panel.kind === "status" ? [] : buttons), ...(panel.rest ? [panel.rest] : []));
     }
 
     buildReadout() {

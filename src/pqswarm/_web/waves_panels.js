@@ -5,8 +5,8 @@ window.pq = window.pq || {};
   const pq = window.pq;
   const MAX_IN_PANEL = 6;
   const MAX_OPEN = 3; // groups of a kind that are shown initially
-  const TITLES = { voltage: "Voltage", direct: "DC voltage", current: "Current", other: "Other", urms: "Urms(1/2)", status: "Status" };
-  const HEIGHTS = { voltage: 190, direct: 90, current: 150, other: 120, urms: 120 };
+  const TITLES = { voltage: "Voltage", direct: "DC voltage", current: "Current", other: "Other", urms: "Urms(1/2)", frequency: "Frequency", status: "Status" };
+  const HEIGHTS = { voltage: 190, direct: 90, current: 150, other: 120, urms: 120, frequency: 90 };
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
   const SWING = 0.25; // cycles per column up to which the waveform is drawn, not its envelope
   const MAX_COLUMNS = 1000; // of a path
@@ -36,6 +36,7 @@ window.pq = window.pq || {};
     urms: view.urms && view.urms.channels.length
       ? track(view.urms.from, view.urms.step, !view.urms.channels.some((one) => one.high), view.urms.channels)
       : null,
+    frequency: view.frequency ? track(view.frequency.from, view.frequency.step, !view.frequency.high, [{ index: 0, ...view.frequency }]) : null,
   });
 
   // Minimum and maximum at a point in time, or null if unknown.
@@ -107,6 +108,7 @@ window.pq = window.pq || {};
       Object.assign(this, { kind, title, channels, folded, factor: 1, digits: 2, drawn: null });
       this.height = HEIGHTS[kind];
       this.unit = kind === "urms" ? "pu" : channels[0]?.unit ?? "";
+      this.isMeasured = kind === "urms" || kind === "frequency"; // not recorded: shown once it is there
       this.heading = pq.el("button", { class: "waves-fold", "aria-expanded": String(!folded) });
       this.grid = pq.svg("path", { class: "grid" });
       this.labels = pq.svg("g", { class: "labels" });
@@ -129,7 +131,7 @@ window.pq = window.pq || {};
 
     of(view) {
       const part = view?.parts ? view.parts[this.channels[0]?.source ?? 0] : view;
-      return this.kind === "urms" ? part?.urms : part?.waves;
+      return this.isMeasured ? part?.[this.kind] : part?.waves;
     }
 
     format(value, digits = this.digits) {
@@ -173,7 +175,7 @@ window.pq = window.pq || {};
     // Draw the channels in an interval and somewhat beyond.
     draw(view, range, { width, left, hidden, frequency, thresholds, number }) {
       const known = this.of(view);
-      const track = known && widen(thin(known, range), this.kind === "urms" ? 0 : frequency);
+      const track = known && widen(thin(known, range), this.isMeasured ? 0 : frequency);
       const shown = this.channels.filter((channel) => !hidden.has(channel.name));
       const [low, high] = track ? this.limits(track, shown, range, thresholds) : [-1, 1];
       const height = this.height;
@@ -208,7 +210,7 @@ window.pq = window.pq || {};
 
     scale(low, high, width, left, y) {
       const size = Math.max(Math.abs(low), Math.abs(high));
-      const plain = this.kind === "urms" || !["V", "A", "W", "var", "VA", "Hz"].includes(this.unit);
+      const plain = this.isMeasured || !["V", "A", "W", "var", "VA", "Hz"].includes(this.unit);
       [this.factor, this.prefix] = plain ? powerOf(size) : PREFIXES.find(([minimum]) => size >= minimum * 1.0001) || PREFIXES[3];
       const ticks = pq.ticks(low, high, Math.max(2, Math.round(this.height / 34)));
       const step = ticks.length > 1 ? (ticks[1] - ticks[0]) / this.factor : 1;
@@ -370,5 +372,8 @@ window.pq = window.pq || {};
     }
   }
 
-  pq.panels = { listGroups, StatusPanel, readView, valueAt };
+  // The frequency over time, one line.
+  const frequencyPanel = () => new Panel("frequency", TITLES.frequency, [{ index: 0, name: "frequency", unit: "Hz", phase: "", source: 0, color: "var(--ink)", dash: "none" }]);
+
+  pq.panels = { listGroups, frequencyPanel, StatusPanel, readView, valueAt };
 })();

@@ -171,18 +171,18 @@ class OpenRecording:
         return stream.getvalue()
 
 
-def open_recording_urms_view(
+def open_recording_measured_view(
     analysis: "Analysis", start: float, end: float, points: int, channels: Sequence[int] | None = None
-) -> dict[str, Any] | None:
-    """Return Urms(1/2) [pu] of analysed channels, all or some, in an interval [s]; None if there is none."""
+) -> dict[str, Any]:
+    """Return Urms(1/2) [pu] of analysed channels, all or some, and the frequency [Hz] in an interval [s], if known."""
     found = analysis.characterization
     if found is None:
-        return None
+        return {}
     measured = found.require_series()
     points = min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:
-        return None
+        return {}
     step = float(time[-1] - time[0]) / (time.size - 1)
     first = max(int(np.searchsorted(time, start)) - 1, 0)
     stop = min(int(np.searchsorted(time, end)) + 1, time.size)
@@ -190,7 +190,7 @@ def open_recording_urms_view(
     # On a fixed grid, the curve does not flicker while panning.
     first, stop = first // times * times, min(ceil(stop / times) * times, time.size)
     series = [encode_thinned_series(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
-    return {
+    urms = {
         "from": float(time[first]),
         "to": float(time[max(stop - 1, 0)]),
         "n": series[0]["n"],
@@ -201,3 +201,7 @@ def open_recording_urms_view(
             if channels is None or one.number in channels
         ],
     }
+    hertz = getattr(measured, "frequency", np.empty(0))
+    is_known = hertz.size == time.size and np.isfinite(hertz).any()
+    trace = encode_thinned_series(hertz[first:stop], float(time[first]), step, times) if is_known else None
+    return {"urms": urms, "frequency": trace}

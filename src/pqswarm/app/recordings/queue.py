@@ -193,6 +193,12 @@ class RecordingFiles:
             found = self._known(name, visitor)
         return found if found is not None and all(is_inside(found.home, part) for part in found.parts) else None
 
+    def find_same(self, upload: RecordingFile) -> RecordingFile | None:
+        """Return the file of the folder that has the content of an upload, if there is one."""
+        if not upload.stamp:
+            return None
+        return self._files.get("", {}).get(_digest(Candidate("", upload.parts, upload.stamp))[:24])
+
     def find_elsewhere(self, content: str, name: str) -> RecordingFile:
         """Return a file of another folder, where it was analysed, if its content is still the same."""
         for one in self.archive.files.by_content([content]).get(content, ()):

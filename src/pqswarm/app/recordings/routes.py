@@ -12,8 +12,14 @@ from tornado.web import stream_request_body
 from pqswarm._base.checks import is_integer
 from pqswarm._base.text import file_text, json_text
 from pqswarm.app.handlers import BaseHandler, HTTPMissing, HTTPRefusal
-from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
-from pqswarm.app.recordings.queue import RecordingInFile, analyze_queued_file, remove_queued_upload, upload_folder_name
+from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_measured_view
+from pqswarm.app.recordings.queue import (
+    RecordingFile,
+    RecordingInFile,
+    analyze_queued_file,
+    remove_queued_upload,
+    upload_folder_name,
+)
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.app.recordings.uploads import Upload
 from pqswarm.identify import Analysis, EventFilter, EventResult
@@ -79,6 +85,19 @@ class RecordingRoute(BaseHandler):
             raise HTTPRefusal(f"channels must be places from 0 to {len(opened.source.channels) - 1}.", 400)
         return found
 
+    async def remove_upload(self, file: RecordingFile) -> list[str]:
+        """Remove an upload with all that is known of it; return the names of the removed files."""
+        self.section.close(file)
+        try:
+            removed = await self.work(remove_queued_upload, file)
+        except OSError as error:
+            raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
+        await self.section.queue.forget(file)
+        await self.work(lambda: self.section.stored.look(now=True))
+        await self.work(lambda: self.section.update(self.visitor, now=True))
+        self.workbench.publish(CHANGED, self.visitor)
+        return removed
+
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         """Return an integer of the query."""
         value = self.number(name, float(default))
@@ -132,16 +151,7 @@ class OneRecordingRoute(RecordingRoute):
         place = await self.find(name)
         if not place.file.visitor:
             raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
-        self.section.close(place.file)
-        try:
-            removed = await self.work(remove_queued_upload, place.file)
-        except OSError as error:
-            raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
-        await self.section.queue.forget(place.file)
-        await self.work(lambda: self.section.stored.look(now=True))
-        await self.work(lambda: self.section.update(self.visitor, now=True))
-        self.workbench.publish(CHANGED, self.visitor)
-        self.send_json({"removed": removed})
+        self.send_json({"removed": await self.remove_upload(place.file)})
 
 
 def _route_kept_header(kept: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -173,8 +183,8 @@ class WaveformRoute(RecordingRoute):
             found = await self.work(opened.view, start, end, points, self.job.check, channels)
 
         def write() -> str:
-            urms = None if analysis is None else open_recording_urms_view(analysis, start, end, points, channels)
-            return json.dumps(found | {"urms": urms}, allow_nan=False, separators=(",", ":"))
+            measured = {} if analysis is None else open_recording_measured_view(analysis, start, end, points, channels)
+            return json.dumps(found | {"urms": None} | measured, allow_nan=False, separators=(",", ":"))
 
         self.send_json_text(await self.work(write))
 
@@ -373,6 +383,11 @@ class UploadRoute(RecordingRoute):
             upload.drop()
         section = self.section
         file = await self.work(section.files.add, path, self.visitor, section.stored.beside(path))
+        same = await self.work(section.files.find_same, file)
+        if same is not None:
+            await self.remove_upload(file)
+            self.send_json({"recording": same.id, "name": same.name, "is_known": True})
+            return
         self.workbench.publish(CHANGED, self.visitor)
         section.queue.wake()
         place = RecordingInFile(file, 0)

@@ -48,6 +48,8 @@ KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")
 """Causes to choose from; any other text is allowed, too."""
 _LONGEST = {"author": 200, "note": 2000, "cause": 100, "site": 100_000}
 """Maximum number of characters."""
+_IS_LISTED = "(recordings.reason NOT LIKE 'is not a recording%' OR owner != '')"
+"""Condition of what is listed: a folder of recordings may hold other files, such as notes."""
 _SELECT = """
 SELECT recordings.id AS number, content, position, source, recordings.name, owner, stations.name AS station,
 recordings.start, seconds, n_channels, n_events, recordings.reason, contents.state, analyzer, contents.at AS analyzed_at
@@ -101,7 +103,8 @@ class Archive:
     def counts(self) -> dict[str, int]:
         """Return the numbers of files, recordings and events, and of contents that wait or failed."""
         return self.database.named_rows(
-            "SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM recordings) AS recordings,"
+            "SELECT (SELECT count(*) FROM files) AS files, "
+            f"(SELECT count(*) FROM recordings WHERE {_IS_LISTED}) AS recordings,"
             " (SELECT coalesce(sum(n_events), 0) FROM recordings) AS events,"
             " (SELECT count(*) FROM contents WHERE state = 'waiting') AS waiting,"
             " (SELECT count(*) FROM contents WHERE state = 'failed') AS failed"
@@ -312,7 +315,7 @@ class Archive:
         self, *, owner: str = "", after: str = "", limit: int = 100, state: str = "", station: int = 0, text: str = ""
     ) -> dict[str, Any]:
         """Return a page of recordings, the newest first, and the key of the next page."""
-        where = ["owner IN ('', ?)"]
+        where = ["owner IN ('', ?)", "1" if state == "failed" else _IS_LISTED]
         values: list[Any] = [owner]
         if state in ("failed", "done"):
             where.append("recordings.reason != ''" if state == "failed" else "recordings.reason = ''")

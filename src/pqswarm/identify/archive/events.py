@@ -199,7 +199,7 @@ class ArchivedEvents:
         for some in _event_number_parts(numbers):
             query = (
                 "SELECT number, content, recordings.position AS place, events.position, stations.name AS station, "
-                "events.start, category FROM events JOIN recordings ON recordings.id = recording "
+                "events.start, category, cut FROM events JOIN recordings ON recordings.id = recording "
                 f"JOIN stations ON stations.id = station WHERE number IN ({some})"
             )
             for row in self.database.named_rows(query):
@@ -208,6 +208,7 @@ class ArchivedEvents:
                     "recording": recording_id(row["content"], row["place"]),
                     "event": row["position"],
                     "title": ", ".join(filter(None, words)),
+                    "cut": row["cut"],
                 }
         return places
 

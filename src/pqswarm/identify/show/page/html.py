@@ -234,7 +234,7 @@ def draw_page_charts(events: Sequence[EventResult], tips: Sequence[str], links: 
                 places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"
             ),
             "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
-            "peak voltage and their decay time (our choice).",
+            "peak voltage and their decay time (our choice). An arrow marks what the record cuts: it lasted longer.",
         ),
         PageChart(
             "semi-f47",
@@ -242,9 +242,9 @@ def draw_page_charts(events: Sequence[EventResult], tips: Sequence[str], links: 
             semi.draw(_page_semi_lines(semi), SEMI, dips),
             (places := _page_chart_places(SEMI, dips)),
             _page_chart_counts(places, "", "below the curve", "on or above it"),
-            "Dips and interruptions. The solid line is mandatory for semiconductor equipment, the dashed ones are "
-            "recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against the solid line "
-            "up to 1 s, then against the dashed ones.",
+            "Dips and interruptions. The solid line, from 50 ms on, is mandatory for semiconductor equipment; the "
+            "dashed ones are recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against "
+            "the solid line up to 1 s, then against the dashed ones.",
         ),
     ]
 
@@ -325,6 +325,8 @@ class _PageChartAxes:
         x = self.x(row.seconds)
         y = self.y(row.percent)
         tip = escape(row.tip)
+        is_cut = row.found.event.cut_start or row.found.event.cut_end
+        longer = f'<path class="longer" d="M{x + 6:g} {y:g}h10m-4 -4l4 4l-4 4"/>' if is_cut else ""
         if row.percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
         elif event_type in RMS:
@@ -334,18 +336,17 @@ class _PageChartAxes:
         return (
             f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" '
             f'data-seconds="{row.seconds:.6g}" data-percent="{row.percent:.6g}" '
-            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}</g></a>'
+            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}{longer}</g>'
+            "</a>"
         )
 
 
 def _page_curve_steps(axes: _PageChartAxes, curve: ToleranceCurve) -> list[tuple[float, float]]:
-    """Corners of the lower curve."""
-    corners = []
-    start = axes.first
-    for end, level in curve.lower:
-        corners += [(start, level), (min(end, axes.last), level)]
-        start = end
-    return corners
+    """Corners of the lower curve, from where it leaves zero."""
+    ends = [end for end, _ in curve.lower]
+    steps = zip([axes.first, *ends], ends, (level for _, level in curve.lower), strict=False)
+    corners = [(moment, level) for start, end, level in steps for moment in (start, min(end, axes.last))]
+    return corners[1:] if corners[0][1] == 0 else corners
 
 
 def _page_itic_lines(axes: _PageChartAxes) -> list[str]:
@@ -371,7 +372,7 @@ def _page_semi_lines(axes: _PageChartAxes) -> list[str]:
     below = [*_page_curve_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
     return [
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
-        _page_chart_region(axes, 0.006, 60, "must ride through", "start"),
+        _page_chart_region(axes, 0.006, 60, "no requirement below 50 ms", "start"),
         _page_chart_region(axes, 1.6, 34, "below the curve"),
         f'<path class="curve" d="{axes.path(required)}"/>',
         f'<path class="curve advised" d="{axes.path(advised)}"/>',
