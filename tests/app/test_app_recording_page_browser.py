@@ -42,7 +42,7 @@ def test_an_event_is_shown_in_the_middle_and_measured(start, fault):
     assert (first + last) / 2 == pytest.approx((row["start"] + row["end"]) / 2, abs=1e-6)
     assert cursors(start)["A"] == pytest.approx(row["start"], abs=1e-6)
     assert "sag" in start.text(".brief .sentence")
-    assert start.text('.verdict [data-read="rule"]')
+    assert start.text('.verdict [data-read="class"]')
 
     # cursor B goes five cycles beyond A
     places = "['A', 'B'].map(n => document.querySelector(`g.cursor[data-cursor=${n}] .flag`).getBoundingClientRect())"

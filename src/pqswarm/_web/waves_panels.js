@@ -93,7 +93,7 @@ window.pq = window.pq || {};
           colors.add(channel.color);
         });
         const own = commonName(members);
-        const many = found.length > 1 ? `${own && new Set(found.map(commonName)).size === found.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
+        const many = members[0].is_dead ? ` without signal${found.length - alive.length > 1 ? ` ${number - alive.length + 1}` : ""}` : alive.length > 1 ? `${own && new Set(alive.map(commonName)).size === alive.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
         const panels = [new Panel(kind, `${TITLES[kind]}${many}`, members)];
         if (kind === "voltage") panels.push(new Panel("urms", `${TITLES.urms}${many}`, members));
         const before = found.slice(0, number).filter(([other]) => other.source === members[0].source).length;

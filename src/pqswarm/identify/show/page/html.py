@@ -372,7 +372,7 @@ def _page_semi_lines(axes: _PageChartAxes) -> list[str]:
     below = [*_page_curve_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
     return [
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
-        _page_chart_region(axes, 0.006, 60, "no requirement below 50 ms", "start"),
+        _page_chart_region(axes, 0.25, 92, "must ride through"),
         _page_chart_region(axes, 1.6, 34, "below the curve"),
         f'<path class="curve" d="{axes.path(required)}"/>',
         f'<path class="curve advised" d="{axes.path(advised)}"/>',
