@@ -49,7 +49,7 @@ COLUMNS = (
 )
 """Columns of the row of an event, in order; the cause of an incident is in the row of its main event.
 
-`cut` says which side of the event the record cuts, ``"start"``, ``"end"`` or ``"both"``: its duration is a minimum.
+Where the record cuts an event, ``"start"``, ``"end"`` or ``"start and end"``, its duration is at least the one given.
 `label` and `cause` are those that a person put in place of what was found, which `correction` tells.
 """
 
@@ -109,9 +109,7 @@ def join_words(words: Sequence[str]) -> str:
 
 def cut_side(record: Mapping[str, Any]) -> str:
     """Return which side of an event, given as plain values, the record cuts; empty if it holds all of it."""
-    if record["cut_start"]:
-        return "both" if record["cut_end"] else "start"
-    return "end" if record["cut_end"] else ""
+    return " and ".join(name for name in ("start", "end") if record[f"cut_{name}"])
 
 
 def event_row(

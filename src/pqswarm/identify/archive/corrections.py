@@ -60,11 +60,11 @@ def _correction_in_force(
 
 def _is_about(old: Mapping[str, Any], event: Event) -> bool:
     """Whether an event is the one that was corrected, perhaps with other numbers."""
-    is_near = abs(old["start"] - event.start) <= _HALF_CYCLE / event.nominal_frequency
+    is_near = bool(abs(old["start"] - event.start) <= _HALF_CYCLE / event.nominal_frequency)
     return is_near and old["type"] == event.type and old["channels"] == list(map(file_text, event.channels))
 
 
-def _signed(correction: Mapping[str, Any], found: str) -> dict[str, str]:
+def _signed(correction: Mapping[str, Any], found: str) -> dict[str, Any]:
     """A correction as the fields of a record: what a person said, and who, when, why, and what was found."""
     if not correction:
         return {}

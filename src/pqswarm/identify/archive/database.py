@@ -28,7 +28,7 @@ _MIGRATION = (
     "UPDATE incidents SET record = json_set(record, '$.by_hand', '', '$.correction', '')",
     "UPDATE corrections SET found = coalesce(json_extract(record, '$.label'), '') WHERE what = 'class'",
     "UPDATE events SET cut = CASE json_extract(r.record, '$.cut_start') + 2 * json_extract(r.record, '$.cut_end') "
-    "WHEN 3 THEN 'both' WHEN 2 THEN 'end' WHEN 1 THEN 'start' ELSE '' END "
+    "WHEN 3 THEN 'start and end' WHEN 2 THEN 'end' WHEN 1 THEN 'start' ELSE '' END "
     "FROM event_records AS r WHERE r.number = events.number",
 )
 """From the last schema to this one; the corrections are applied to the records afterwards."""

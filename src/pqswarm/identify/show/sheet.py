@@ -329,7 +329,13 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
         title = f"Cause: {incident.verdict.removeprefix('cause ')}"
         title = f"Evidence ({incident.correction.rpartition('; ')[2]})" if incident.by_hand else title
         yield _fit_sheet_text(title, 9, width, keep=8, is_bold=True), _list_on_sheet(incident.evidence, width)
-    if len(incident.stages) > 1:
+    plain = incident.as_dict()
+    if operations := plain.get("timeline", ()):
+        clearing = plain.get("clearing_s")
+        said = "" if clearing is None else f": cleared in {1000 * clearing:.0f} ms"
+        texts = [f"{one['time']:.4f} s  {one['what']} ({one['source']})" for one in operations]
+        yield f"Timeline{said}", _list_on_sheet(texts, width)
+    elif len(incident.stages) > 1:
         lines = []
         for stage in incident.stages[:_MAX_STAGES]:
             levels = ", ".join(f"{name} {level:.2f}" for name, level in stage.levels.items() if isfinite(level))

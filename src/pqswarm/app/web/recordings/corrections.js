@@ -32,7 +32,7 @@
       const incident = analysis?.incidents?.find((one) => one.events.includes(event.event));
       this.writeBrief(event, incident);
       this.holder.replaceChildren(...[
-        ...this.evidence(incident),
+        ...this.evidence(incident).filter(Boolean),
         pq.el("dl", { class: "facts" }, ...this.measured(event, fact), fact("Class", "class", classOf(event))),
         this.otherClass(event),
         ...this.caveats(analysis),
@@ -68,7 +68,11 @@
     evidence(incident) {
       if (!incident?.stages.length) return [];
       const levels = (stage) => Object.entries(stage.levels).map(([name, value]) => `${name} ${pq.fixed(value, 2)}`).join(", ");
+      const timeline = incident.timeline ?? [];
+      const cleared = Number.isFinite(incident.clearing_s) ? `Timeline: cleared in ${pq.seconds(incident.clearing_s)}` : "Timeline";
       return [pq.el("ul", { class: "evidence", "data-read": "evidence" }, incident.evidence.map((text) => pq.el("li", {}, text))),
+        timeline.length ? pq.el("details", { class: "note", open: true }, pq.el("summary", {}, cleared),
+          pq.el("table", { "data-read": "timeline" }, timeline.map((one) => pq.el("tr", {}, pq.el("td", { class: "number" }, `${pq.fixed(one.time, 4)} s`), pq.el("td", {}, one.what), pq.el("td", { class: "soft" }, one.source))))) : null,
         pq.el("details", { class: "note" }, pq.el("summary", {}, `${incident.stages.length} ${incident.stages.length === 1 ? "stage" : "stages"}`),
           pq.el("ol", { "data-read": "stages" }, incident.stages.map((stage) => pq.el("li", {}, `${pq.fixed(stage.start, 3)} to ${pq.fixed(stage.end, 3)} s: ${stage.name} (${levels(stage)} pu)`))))];
     }
@@ -76,7 +80,7 @@
     // On request: what the rules and the model say, and how they compare.
     otherClass(event) {
       const ranked = Object.entries(event.probabilities ?? {}).slice(0, 2).map(([name, share]) => `${className(name)} ${pq.percent(share, 0)}`);
-      const lines = [`By the rules: ${className(event.rule_label) || "–"}.`, ranked.length ? `By the model: ${ranked.join(", then ")}; ${event.agreement}.` : "The model was not asked."];
+      const lines = [`By the rules: ${className(event.rule_label) || "–"}.`, ranked.length ? `By the model: ${[event.model_label ? className(event.model_label) : "", ...ranked].filter(Boolean)[0]}; settled: ${ranked.join(", then ")}; ${event.agreement}.` : "The model was not asked."];
       return pq.el("details", { class: "note other-class" }, pq.el("summary", {}, "How the class was found"), lines.map((text) => pq.el("p", { "data-read": "rule" }, text)));
     }
 
