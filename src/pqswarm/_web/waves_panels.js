@@ -17,10 +17,11 @@ window.pq = window.pq || {};
   // Large values in units without SI prefixes get a power of ten.
   const powerOf = (size) => (size < 1e4 ? [1, ""] : size < 1e7 ? [1e3, "10³ "] : size < 1e10 ? [1e6, "10⁶ "] : [1e9, "10⁹ "]);
 
-  // A view from the server with its numbers decoded; a synthetic one may already hold arrays.
-  const unpack = (values) => (typeof values === "string" ? pq.floats(values) : values ?? null);
+  // A view with its numbers decoded: floats, integers over a range, of which -32768 is a gap, or, of a synthetic one, arrays.
+  const unpack = (values, { least, scale }) => (typeof values !== "string" ? values ?? null : scale === undefined ? pq.floats(values)
+    : Float32Array.from(pq.integers(values), (step) => (step === -32768 ? NaN : least + (step + 32767) * scale)));
   const track = (from, step, exact, channels) => {
-    const lines = new Map(channels.map((one) => [one.index, { low: unpack(one.low), high: unpack(one.high) }]));
+    const lines = new Map(channels.map((one) => [one.index, { low: unpack(one.low, one), high: unpack(one.high, one) }]));
     const n = Math.max(0, ...[...lines.values()].map((line) => line.low.length));
     return { from, step, exact, n, lines, to: from + n * step };
   };

@@ -24,7 +24,6 @@ from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.app.recordings.uploads import Upload
 from pqswarm.identify import Analysis, EventFilter, EventResult
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_table
-from pqswarm.identify.archive.picture import read_picture
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
@@ -169,7 +168,7 @@ class WaveformRoute(RecordingRoute):
         place = await self.find(name)
         kept = {} if place.file.stamp else await self.work(self.section.kept, place)
         if kept:
-            self.send_json(read_picture(kept))
+            self.send_json(kept["view"] | {"urms": None})
             return
         opened = await self.work(self.section.open, self.job, place)
         start, end = self.interval(opened)

@@ -371,39 +371,26 @@ class Archive:
         if what == "cause" and (len(label) > _LONGEST["cause"] or not label.isprintable()):
             raise PqswarmError(f"a cause is a line of at most {_LONGEST['cause']} characters.")
         with self.database.transaction() as database:
-            event = database.execute(
-                "SELECT event_records.record, content, recordings.position FROM events "
-                "JOIN event_records USING (number) JOIN recordings ON recordings.id = recording "
-                "WHERE recording = ? AND events.position = ?",
-                (recording, position),
-            ).fetchone()
-            if event is None:
+            stored = database.execute("SELECT content, position FROM recordings WHERE id = ?", (recording,)).fetchone()
+            analysis = None if stored is None else self.analysis(recording)
+            if analysis is None or not 0 <= position < len(analysis.events):
                 raise PqswarmError("there is no such event.")
-            record, content, place = event
+            found = apply_corrections(analysis, ())
+            incident = found.incident_of(position)
+            cause = "" if incident is None else incident.verdict
             values = {
-                "content": content,
-                "position": place,
+                "content": stored[0],
+                "position": stored[1],
                 "what": what,
                 "label": label,
                 "author": by.strip(),
                 "at": _archive_time_now(),
                 "note": note.strip(),
-                "record": record,
-                "found": self._found_before_correction(recording, position, what),
+                "record": event_records(found)[position],
+                "found": found.events[position].class_in_words if what == "class" else cause,
             }
             insert(database, "corrections", values)
             self._write_corrections(database, recording)
-
-    def _found_before_correction(self, recording: int, position: int, what: str) -> str:
-        """The class or cause that the analysis found for an event, in words."""
-        analysis = self.analysis(recording)
-        if analysis is None:
-            return ""
-        found = apply_corrections(analysis, ())
-        incident = found.incident_of(position)
-        if what == "class":
-            return found.events[position].class_in_words
-        return "" if incident is None else incident.verdict
 
     @reading
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
