@@ -132,9 +132,8 @@ class OneRecordingRoute(RecordingRoute):
         known = {"id": place.id, "path": place.file.name, "upload": bool(place.file.visitor)}
         shown = place.file.name.removeprefix("uploads/")
         if kept and not place.file.stamp:
-            found = await self.work(self.section.analysis, place)
-            known |= _route_kept_header(kept, found) | {"name": shown, "siblings": [place.id]}
-            self.send_json_text(json_text(known))
+            known |= await self.work(self._describe_kept, place, kept)
+            self.send_json_text(json_text(known | {"name": shown, "siblings": [place.id]}))
             return
         opened = await self.work(self.section.open, self.job, place)
         self.section.queue.prioritize(place)
@@ -145,6 +144,11 @@ class OneRecordingRoute(RecordingRoute):
         known["siblings"] = [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)]
         self.send_json_text(json_text(header | known))
 
+    def _describe_kept(self, place: RecordingInFile, kept: Mapping[str, Any]) -> dict[str, Any]:
+        found = self.section.analysis(place)
+        analysis = None if found is None else self.section.archive.analysis(found["number"])
+        return {} if analysis is None else _route_kept_header(kept, analysis)
+
     async def delete(self, name: str) -> None:
         """Remove an upload."""
         place = await self.find(name)
@@ -153,11 +157,24 @@ class OneRecordingRoute(RecordingRoute):
         self.send_json({"removed": await self.remove_upload(place.file)})
 
 
-def _route_kept_header(kept: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:
+def _route_kept_header(kept: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
     """The metadata of a recording whose file is gone."""
     note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
-    named = {name: "" if found is None else found[name] for name in ("source", "station")}
-    return {**kept["header"], **named, "format": "deleted", "notes": [note], "status": [], "is_kept": True}
+    named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
+    return {
+        "source": analysis.source,
+        "station": analysis.station,
+        "start": None if analysis.start is None else analysis.start.isoformat(),
+        "seconds": analysis.duration,
+        "n_samples": analysis.n_samples,
+        "sampling_rate": analysis.sampling_rate,
+        "nominal_frequency": analysis.nominal_frequency,
+        "channels": [{"unit": "V", "kind": "voltage", **named[number]} for number in kept["numbers"]],
+        "format": "deleted",
+        "notes": [note],
+        "status": [],
+        "is_kept": True,
+    }
 
 
 class WaveformRoute(RecordingRoute):

@@ -12,7 +12,7 @@ from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import Event
 from pqswarm.recordings import Envelope, RecordingSource
-from pqswarm.recordings.envelope import EnvelopeView, describe_header, describe_view
+from pqswarm.recordings.envelope import EnvelopeView, describe_view
 
 _COLUMNS = 240
 """Columns of the waveform; each has two bytes, or four for a minimum and a maximum."""
@@ -44,7 +44,7 @@ def look_at_recording(source: RecordingSource, analysis: Analysis) -> RecordingF
     channels = own[:_MAX_CHANNELS]
     moments = [find_worst_cycle(analysis, one.event) for one in analysis.events]
     kept = {
-        "header": describe_header(source, channels),
+        "numbers": channels,
         "view": describe_view(view, source.sampling_rate, channels, pack_extremes),
         "dead": find_dead_channels(source, view, analysis),
         "worst_ends": [None if one is None else one + 0.5 / analysis.frequency for one in moments],
