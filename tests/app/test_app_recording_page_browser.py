@@ -99,14 +99,6 @@ def test_a_reload_and_a_step_back_show_the_same(start):
     assert start.evaluate("location.hash") == before[2]
 
 
-def test_wavelet_bands(start):
-    open_event(start, "South", "interruption")
-    start.evaluate("document.querySelector('.bands button').click()")
-    names = start.until("[...document.querySelectorAll('svg.band')].map(one => one.dataset.band).join(' ')")
-    assert len(names.split()) >= 3
-    assert "L" in start.evaluate("document.querySelector('svg.band .wave').getAttribute('d')")
-
-
 def test_a_verdict_is_corrected_and_the_correction_withdrawn(start):
     row = open_event(start, "North", "swell")
     start.click(".correct summary")

@@ -14,7 +14,6 @@ from tests.app.recordings import RATE, write_pair, write_steady
 from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analyzed
 from tests.waiting import wait_until
 
-from pqswarm.features import band_waveforms
 from pqswarm.identify import Archive, identify_file
 from pqswarm.measure import measure_at
 from pqswarm.recordings import open_recordings
@@ -135,14 +134,6 @@ def test_the_cursor_is_measured_by_the_library(app, sag, source):
     (few,) = get(app, f"/api/recordings/{sag}/cursor?t=0.55&channels=1,3")["moments"]
     assert [own["name"] for own in few["channels"]] == ["UB", "IA"]
     assert "error" in get(app, f"/api/recordings/{sag}/cursor?t=99")["moments"][0]
-
-
-def test_wavelet_bands_on_demand(app, sag, source):
-    found = get(app, f"/api/recordings/{sag}/bands?from=0.4&to=0.7&channel=0&points=4000")
-    bands = band_waveforms(source.read(1280, 5760).channels[0].samples, RATE)
-    assert [one["name"] for one in found["bands"]] == list(bands.names)
-    np.testing.assert_allclose(floats(found["bands"][2]["low"]), bands.values[2][1280:3200], atol=1e-3)
-    assert ask(app, f"/api/recordings/{sag}/bands?channel=9")[0] == 400
 
 
 def test_the_analysis(app, sag, analysis):

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm._base.thinning import extremes
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope, RecordingSource
 from pqswarm.recordings.envelope import (
     describe_header,
     describe_view,
-    encode_extremes,
     encode_status_channels,
     encode_thinned_series,
 )
 from pqswarm.recordings.status import interruptible_status_reading
 
 if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray
     from pqswarm.identify import Analysis
 
 MAX_POINTS = 4000
@@ -28,12 +25,8 @@ MAX_POINTS = 4000
 _MAX_STATUS = 128
 _MAX_CHANGES = 2000
 """Maximum number of status channels sent, and of changes of each."""
-_MAX_BAND_SAMPLES = 5_000_000
-_BAND_BLOCK = 100_000
 _MAX_ROWS = 200_000
-"""Maximum number of samples for wavelet bands, of a block of them, and of rows of a table of samples."""
-_BAND_MARGIN = 10.0
-"""Cycles before and after an interval that are included in its wavelet transform."""
+"""Maximum number of rows of a table of samples."""
 _READ_FROM_DISK = ("COMTRADE", "CSV", "table")
 """Formats whose samples are not held in memory."""
 
@@ -105,50 +98,6 @@ class OpenRecording:
                 orders = [float(f"{share:.4g}") for share in one["spectrum"]["orders"]]
                 one["spectrum"] = {"thd": one["spectrum"]["thd"], "orders": orders}
         return found
-
-    def bands(self, start: float, end: float, channel: int, points: int, check: Callable[[], object]) -> dict[str, Any]:
-        """Return the wavelet bands of an interval [s] of a channel, thinned; a long one is transformed in blocks."""
-        from pqswarm.features import band_waveforms
-
-        rate = self.source.sampling_rate
-        if not 0 <= channel < len(self.source.channels):
-            raise PqswarmError(f"channel must be 0 to {len(self.source.channels) - 1}, not {channel}.")
-        first, stop = max(floor(start * rate), 0), min(ceil(end * rate), self.source.n_samples)
-        if stop - first > _MAX_BAND_SAMPLES:
-            raise PqswarmError(f"wavelet bands are limited to {_MAX_BAND_SAMPLES / rate:.3g} s: zoom in.")
-        margin = ceil(_BAND_MARGIN * rate / self.source.nominal_frequency)  # filters reach beyond the ends
-        step = max(ceil((stop - first) / min(max(points, 1), MAX_POINTS)), 1)
-        block = max(_BAND_BLOCK // step, 1) * step
-        pieces: list[list[AnyArray]] = []
-        for at in range(first, stop, block):
-            check()
-            read_from = max(at - margin, 0)
-            until = min(at + block, stop)
-            samples = self.source.read(read_from, min(until + margin, self.source.n_samples)).channels[channel].samples
-            found = band_waveforms(samples, rate, self.source.nominal_frequency)
-            shown = found.values[:, at - read_from : until - read_from]
-            pieces.append([np.array(extremes(line, step) if step > 1 else (line, line)) for line in shown])
-        bands = [np.concatenate(parts, axis=1) for parts in zip(*pieces, strict=True)]
-        header = self.source.channels[channel]
-        return {
-            "channel": channel,
-            "name": header.name,
-            "unit": header.unit,
-            "from": first / rate,
-            "to": stop / rate,
-            "bands": [
-                {
-                    "name": name,
-                    "edges_hz": list(map(float, edges)),
-                    "from": first / rate,
-                    "step": step / rate,
-                    "n": low.size,
-                    **encode_extremes(low, high if step > 1 else None),
-                }
-                for name, edges, (low, high) in zip(found.names, found.edges_hz, bands, strict=True)
-            ],
-            "note": "",
-        }
 
     def table(self, start: float, end: float) -> str:
         """Return the samples of an interval [s] as CSV."""

@@ -264,20 +264,6 @@ class CursorRoute(RecordingRoute):
         self.send_json_text(json_text({"moments": measured}))
 
 
-class WaveletBandsRoute(RecordingRoute):
-    """Wavelet bands of an interval."""
-
-    async def get(self, name: str) -> None:
-        """Send those of one channel."""
-        _, opened = await self.open(name)
-        start, end = self.interval(opened)
-        channel = self.integer("channel", 0, 0, 100_000)
-        points = self.integer("points", 1000, 1, MAX_POINTS)
-        await self.send_text(
-            lambda: json_text(opened.bands(start, end, channel, points, self.job.check)), "application/json"
-        )
-
-
 class SampleTableRoute(RecordingRoute):
     """The samples of an interval as CSV."""
 
@@ -674,7 +660,6 @@ ROUTES: list[tuple[str, type[BaseHandler]]] = [
     (rf"/api/recordings/({ID})/view", WaveformRoute),
     (rf"/api/recordings/({ID})/analysis", RecordingAnalysisRoute),
     (rf"/api/recordings/({ID})/cursor", CursorRoute),
-    (rf"/api/recordings/({ID})/bands", WaveletBandsRoute),
     (rf"/api/recordings/({ID})/raw.csv", SampleTableRoute),
     (rf"/api/recordings/({ID})/page.html", RecordingPageRoute),
     (rf"/api/recordings/({ID})/sheet.pdf", SheetRoute),

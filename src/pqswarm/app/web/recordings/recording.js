@@ -24,7 +24,6 @@
       this.end.abort();
       this.waves?.destroy();
       this.cursors?.destroy();
-      this.bands?.destroy();
       this.verdict?.destroy();
     }
 
@@ -45,11 +44,10 @@
       this.near = pq.el("section", { class: "near", "aria-label": "Other meters and notes" });
       this.stage = pq.el("section", { class: "stage", "aria-label": "Waveforms" });
       this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
-      this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
         pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
           this.facts, this.references, this.notes, this.progress),
-        this.events, this.brief, this.stage, this.tools, this.near, this.side, this.instruments, this.below));
+        this.events, this.brief, this.stage, this.tools, this.near, this.side, this.instruments));
     }
 
     async open() {
@@ -65,7 +63,6 @@
       window.scrollTo(0, 0);
       this.buildTable();
       const place = this.place(this.route.query);
-      if (!this.header.is_kept) this.bands = new pq.Bands(this.below, this);
       this.verdict = new pq.VerdictCard(this.brief, this.side, this);
       this.around = new pq.Around(this.near, this);
       this.waves = new pq.Waves(this.stage, this.header, (...asked) => this.view(...asked), { range: place.range ?? undefined, cursors: place.cursors, groups: place.groups,
@@ -295,7 +292,6 @@
     // Write the view into the address, so that a reload restores it.
     moved({ cursors }) {
       this.cursors?.show(cursors);
-      this.bands?.moved();
       clearTimeout(this.linking);
       this.linking = 0;
       if (this.analysis?.state !== "analyzed" && this.route.query.has("event")) return; // the link leads to an event that is not known yet
