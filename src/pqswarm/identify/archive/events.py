@@ -12,7 +12,7 @@ from typing import Any
 
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
 from pqswarm.identify.rows import COLUMNS, cut_side, event_row
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
@@ -185,12 +185,6 @@ class ArchivedEvents:
     def of_recording(self, recording: int) -> list[dict[str, Any]]:
         """Return the rows of all events of a recording, also hidden ones."""
         return list(self._read("WHERE recordings.id = ? ORDER BY events.position", recording))
-
-    @reading
-    def get(self, number: int) -> EventResult:
-        """Return an event by its number."""
-        rows = self.database.rows("SELECT record FROM event_records WHERE number = ?", number)
-        return EventResult.of(json.loads(rows[0][0]))
 
     @reading
     def places(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:

@@ -4,8 +4,9 @@ import csv
 import io
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -27,18 +28,22 @@ _LONGEST = 100_000_000
 """Instructions of SQLite between two looks at the clock; bytes of a text, which a single instruction may make."""
 
 
-def export_csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
+def export_csv_table(
+    rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".", columns: Sequence[str] = EXPORTED
+) -> str:
     """Return rows as CSV; cells that look like formulas get an apostrophe."""
-    return "".join(export_csv_parts(rows, separator, decimal))
+    return "".join(export_csv_parts(rows, separator, decimal, columns))
 
 
-def export_csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> Iterator[str]:
+def export_csv_parts(
+    rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".", columns: Sequence[str] = EXPORTED
+) -> Iterator[str]:
     """Yield the lines of a table."""
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
-    writer.writerow(EXPORTED)
+    writer.writerow(columns)
     for row in rows:
-        writer.writerow([export_table_cell(row[name], decimal) for name in EXPORTED])
+        writer.writerow([export_table_cell(row[name], decimal) for name in columns])
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()
@@ -50,7 +55,7 @@ def export_table_cell(value: Any, decimal: str) -> Any:
     if value is None or isinstance(value, bool):
         return "" if value is None else int(value)
     if isinstance(value, float):
-        return repr(value).replace(".", decimal)
+        return repr(value).replace(".", decimal) if isfinite(value) else ""
     if isinstance(value, bytes):  # paths are bytes
         value = os.fsdecode(value)
     return disarm(file_text(value)) if isinstance(value, str) else value

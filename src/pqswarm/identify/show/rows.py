@@ -1,15 +1,13 @@
 """An event as pages, figures, sheets and the command line show it: plain functions of its result or row."""
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from pqswarm._base.text import disarm, file_text, voltage_text
+from pqswarm._base.text import voltage_text
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.rows import COLUMNS, duration_text, magnitude_text, time_text
+from pqswarm.identify.rows import duration_text, magnitude_text, time_text
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure.event import EVENT_TYPES, event_time
 
@@ -139,18 +137,3 @@ def _line_magnitude(value: Any, unit: str, volts: Any) -> str:
     if unit != "pu":
         return f"{value:.3g} {unit}"
     return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
-
-
-def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    """Return a header and a row for each event; cells that look like formulas get an apostrophe."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({key: _csv_line_cell(value) for key, value in row.items()} for row in rows)
-    return stream.getvalue()
-
-
-def _csv_line_cell(value: object) -> object:
-    if isinstance(value, float) and not isfinite(value):
-        return ""
-    return disarm(file_text(value)) if isinstance(value, str) else value

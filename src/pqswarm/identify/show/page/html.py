@@ -17,6 +17,7 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.rows import COLUMNS, duration_text, join_words, time_text
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.page.listing import (
@@ -29,7 +30,7 @@ from pqswarm.identify.show.page.listing import (
     listing_headline,
     read_listed_waveforms,
 )
-from pqswarm.identify.show.rows import COLORS, csv_lines, row_color
+from pqswarm.identify.show.rows import COLORS, row_color
 from pqswarm.identify.tolerance import (
     AGGREGATION,
     ITIC,
@@ -425,9 +426,9 @@ def page_html(
     figures.sort(key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
     worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
-    csv = csv_lines(
+    csv = export_csv_table(
         (row for one in kept for row in one.analysis.rows()),
-        [name for name in COLUMNS if name not in ("path", "caveats")],
+        columns=[name for name in COLUMNS if name not in ("path", "caveats")],
     )
     packed = sorted(worst, key=lambda one: one.number) if len(worst) > _MAX_ROWS else []
     shown = sorted(worst[:_MAX_ROWS], key=lambda one: one.number)
