@@ -102,4 +102,4 @@ def test_a_corrected_cause_and_a_deleted_file(tab, app):
     tab.until(f"pq.app.api('{address}').then(answer => answer.is_kept, () => false)")
     tab.reload()
     tab.until("document.querySelector('.waves')?.dataset.state === 'ready' && !!document.querySelector('.series path')")
-    assert "animal" in tab.text(".brief")
+    tab.until("document.querySelector('.brief')?.innerText.includes('animal')")

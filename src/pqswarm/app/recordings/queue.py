@@ -197,7 +197,8 @@ class RecordingFiles:
         """Return the file of the folder that has the content of an upload, if there is one."""
         if not upload.stamp:
             return None
-        return self._files.get("", {}).get(_digest(Candidate("", upload.parts, upload.stamp))[:24])
+        same = self._files.get("", {}).get(_digest(Candidate("", upload.parts, upload.stamp))[:24])
+        return same if same is not None and all(part.is_file() for part in same.parts) else None
 
     def find_elsewhere(self, content: str, name: str) -> RecordingFile:
         """Return a file of another folder, where it was analysed, if its content is still the same."""
