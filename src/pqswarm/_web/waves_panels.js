@@ -11,6 +11,7 @@ window.pq = window.pq || {};
   const SWING = 0.25; // cycles per column up to which the waveform is drawn, not its envelope
   const MAX_COLUMNS = 1000; // of a path
   const BEYOND = 0.2; // fraction of an interval drawn beyond each end
+  const LEAST_HERTZ = 0.2; // shown of the frequency: less is noise
   const MAX_ROWS = 12; // of status channels shown initially
   const ROW = 18; // pixels of a status channel
 
@@ -169,6 +170,8 @@ window.pq = window.pq || {};
         return [low < 0.6 ? 0 : low - 0.02, Math.min(high + 0.03, Math.max(3, high))];
       }
       if (!(high >= low)) return [-1, 1];
+      const short = LEAST_HERTZ - (high - low);
+      if (this.kind === "frequency" && short > 0) return [low - short / 2, high + short / 2];
       const pad = 0.07 * (high - low) || 0.1 * Math.abs(high) || 1;
       return [low - pad, high + pad];
     }
