@@ -1,49 +1,31 @@
-"""Analyses of a folder of recordings: as a page of the docs, or compared with what is true of them.
+"""Analyses of a folder of recordings: as the public table, or compared with what is true of them.
 
-    python research/analyses.py FOLDER [--page docs/analyses.md]
+    python research/analyses.py FOLDER [--write docs/analyses.csv]
     python research/analyses.py --corpus FOLDER
 
-The first prints how many rows, one per event, agree, partly agree, disagree or cannot be compared. The second prints
-for each recording how many statements are right, wrong, missed or false (`corpus/expectations.py`); its exit code is 1
-if not all are right.
+The first prints the table, one row per event, as CSV, or writes it; `tests/identify/test_public_analyses.py` compares
+it with what the program says. The second prints for each recording how many statements are right, wrong, missed or
+false (`corpus/expectations.py`); its exit code is 1 if not all are right.
 """
 
 import argparse
+import csv
+import io
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from corpus import check_corpus
-
 from pqswarm.identify import Failure, default_model, find_recordings, identify_file
-from pqswarm.identify.agreement import in_words
-from pqswarm.identify.analysis import Analysis, EventResult
 
-HEAD = """# Analyses of public recordings
-
-One row per event, by `pqswarm identify` with the bundled model and nothing else given: no nominal voltage, no site
-file. The recordings are third-party and not part of this project (see {doc}`recordings`). Written by
-`research/analyses.py`.
-
-{counts}
-
-| recording | time | by the rules | class | |
-|---|---|---|---|---|
-"""
-
-
-def row(analysis: Analysis, one: EventResult) -> str:
-    when = one.event.at(analysis.start)
-    time = f"+{one.event.start:.3f} s" if when is None else when.isoformat(sep=" ", timespec="milliseconds")
-    said = f"{in_words(one.label)} ({100 * one.probability:.0f} %)" if one.known else "unknown"
-    said = said if one.probabilities else "not asked"
-    agreement = one.agreement.partition(":")[0]
-    cells = (analysis.source, time, one.event.sentence, said, agreement)
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+COLUMNS = ("recording", "time", "event", "class", "cause", "probability")
+"""Of the public table; the cause is that of the incident, in the row of its main event."""
 
 
 def print_corpus(folder: Path) -> bool:
     """Print the comparison of each recording; return whether all are right."""
+    from corpus import check_corpus
+
     totals, n_recordings, n_right = Counter[str](), 0, 0
     for one in check_corpus(folder):
         problems = {"wrong": one.wrong, "missed": one.missed, "false": one.false}
@@ -61,40 +43,47 @@ def print_corpus(folder: Path) -> bool:
     return n_right == n_recordings
 
 
+def table_rows(folder: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of the public table for the recordings of a folder."""
+    for path in find_recordings([folder])[0]:
+        for found in identify_file(path, model=default_model()):
+            if isinstance(found, Failure):
+                yield dict.fromkeys(COLUMNS, "") | {"recording": Path(found.path).name, "event": found.reason}
+                continue
+            rows = found.rows()
+            if not rows:
+                yield dict.fromkeys(COLUMNS, "") | {"recording": found.source, "event": found.no_event_reason}
+            for result, row in zip(found.events, rows, strict=True):
+                time = f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s']:.3f} s"
+                cells = (found.source, time, row["sentence"], result.class_in_words, row["cause"])
+                sure = row["cause_probability"]
+                yield dict(zip(COLUMNS, (*cells, f"{sure:.2f}" if row["cause"] else ""), strict=True))
+
+
+def table_text(rows: Iterator[dict[str, str]]) -> str:
+    """Return the table as CSV."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--page", type=Path, help="Markdown file to write.")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="CSV file to write.")
     parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="recordings with known truth")
     options = parser.parse_args()
     if (options.folder is None) == (options.corpus is None):
         parser.error("give a folder of recordings, or --corpus FOLDER.")
     if options.corpus is not None:
         sys.exit(not print_corpus(options.corpus))
-    print_page(options.folder, options.page)
-
-
-def print_page(folder: Path, page: Path | None) -> None:
-    """Print how rules and model agree, and write the page."""
-    paths, _ = find_recordings([folder])
-    rows, counts = [], Counter[str]()
-    n_recordings = 0
-    for path in paths:
-        for found in identify_file(path, model=default_model()):
-            if isinstance(found, Failure):
-                rows.append(f"| {Path(found.path).name} | | {found.reason} | | not analysed |")
-                counts["not analysed"] += 1
-                continue
-            n_recordings += 1
-            for one in found.events:
-                rows.append(row(found, one))
-                counts[one.agreement.partition(":")[0]] += 1
-    total = sum(counts.values())
-    said = ", ".join(f"{name} {n} ({100 * n / total:.0f} %)" for name, n in counts.most_common())
-    text = f"{n_recordings} recordings, {total} rows: {said}."
-    print(text)
-    if page:
-        page.write_text(HEAD.replace("{counts}", text) + "\n".join(rows) + "\n", encoding="utf-8")
+    text = table_text(table_rows(options.folder))
+    if options.write is None:
+        print(text, end="")
+    else:
+        options.write.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,15 @@ def test_what_another_command_analysed_is_there_at_once(served):
     assert found["facets"]["types"] == {"sag": 4}
     gone = next(one for one in found["recordings"] if one["name"] == "gone.cfg")["id"]
     assert get(served, f"/api/recordings/{gone}/analysis")["events"][0]["type"] == "sag"
-    status, content = ask(served, f"/api/recordings/{gone}")
+    header = get(served, f"/api/recordings/{gone}")
+    assert (header["is_kept"], header["station"], [one["phase"] for one in header["channels"]]) == (
+        True,
+        "East",
+        list("ABC"),
+    )
+    kept = get(served, f"/api/recordings/{gone}/view?from=0&to=1")
+    assert (kept["channels"][0]["index"], kept["from"] < 0.2, kept["to"] > 0.3) == (0, True, True)
+    status, content = ask(served, f"/api/recordings/{gone}/raw.csv")
     assert status == 400
     assert "no longer where it was" in json.loads(content)["error"]
 
@@ -54,7 +62,8 @@ def test_a_recording_of_another_folder_opens_while_it_is_the_same(served):
     assert get(served, f"/api/recordings/{name}")["name"] == "gone.cfg"
     assert len(get(served, f"/api/recordings/{name}/view?from=0&to=0.1")["channels"]) > 0
     write_pair(root / "elsewhere" / "gone.cfg", seconds=0.6, residual=0.9)  # another recording took its place
-    status, content = ask(served, f"/api/recordings/{name}/view?from=0&to=0.1")
+    assert get(served, f"/api/recordings/{name}")["is_kept"]
+    status, content = ask(served, f"/api/recordings/{name}/raw.csv")
     assert status == 400
     assert str(root) not in content.decode()
     shutil.rmtree(root / "elsewhere")
@@ -133,7 +142,7 @@ def test_causes_notes_and_what_is_no_event(served):
     assert "r1.cfg" in {one["path"] for one in get(served, "/api/events?hidden=1")["rows"]}
     log = get(served, "/api/corrections", OTHER)["corrections"]
     assert [one["label"] for one in log[:2]] == ["not an event", "lightning"]
-    assert send(served, "/api/corrections", {**about, "label": ""})[1] == {"correction": None}
+    assert send(served, "/api/corrections", {**about, "label": ""})[1]["row"]["by_hand"] == ""
     notes = f"/api/recordings/{row['recording']}/notes"
     (note,) = send(served, notes, {"text": "a tree", "by": "Eve"})[1]["notes"]
     for wrong in ({"text": " "}, {"start": 1}, {"start": 2, "end": 1}, {"start": "0", "end": 1}):

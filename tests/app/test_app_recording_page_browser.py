@@ -41,8 +41,8 @@ def test_an_event_is_shown_in_the_middle_and_measured(start, fault):
     assert first < row["start"] < row["end"] < last
     assert (first + last) / 2 == pytest.approx((row["start"] + row["end"]) / 2, abs=1e-6)
     assert cursors(start)["A"] == pytest.approx(row["start"], abs=1e-6)
-    assert "sag" in start.text(".verdict .sentence")
-    assert start.text('.verdict [data-read="rule"]')
+    assert "sag" in start.text(".brief .sentence")
+    assert start.text('.verdict [data-read="class"]')
 
     # cursor B goes five cycles beyond A
     places = "['A', 'B'].map(n => document.querySelector(`g.cursor[data-cursor=${n}] .flag`).getBoundingClientRect())"
@@ -97,14 +97,6 @@ def test_a_reload_and_a_step_back_show_the_same(start):
     start.evaluate("history.back()")
     start.until(READY)
     assert start.evaluate("location.hash") == before[2]
-
-
-def test_wavelet_bands(start):
-    open_event(start, "South", "interruption")
-    start.evaluate("document.querySelector('.bands button').click()")
-    names = start.until("[...document.querySelectorAll('svg.band')].map(one => one.dataset.band).join(' ')")
-    assert len(names.split()) >= 3
-    assert "L" in start.evaluate("document.querySelector('svg.band .wave').getAttribute('d')")
 
 
 def test_a_verdict_is_corrected_and_the_correction_withdrawn(start):
@@ -167,7 +159,7 @@ def test_exports(start):
     assert "1,2" in german
     start.evaluate("window.saved = {}; pq.saveText = (name, text) => { window.saved[name] = text; }")
     open_event(start, "South", "interruption")
-    start.click(".title .tools button")
+    start.click(".recording > .tools button")
     drawing = start.evaluate("saved['interruption.cfg.svg']")
     assert drawing.startswith("<svg")
     assert drawing.count("<path") > 10
@@ -175,7 +167,7 @@ def test_exports(start):
     assert "parsererror" not in start.evaluate(
         "new DOMParser().parseFromString(saved['interruption.cfg.svg'], 'text/xml').documentElement.innerHTML"
     )
-    links = start.evaluate("[...document.querySelectorAll('.title .tools a')].map(link => link.href)")
+    links = start.evaluate("[...document.querySelectorAll('.recording > .tools a')].map(link => link.href)")
     answers = start.evaluate(
         f"Promise.all({json.dumps(links)}.map(link => pq.app.withTicket(link).then(fetch).then("
         "answer => [answer.status, answer.headers.get('Content-Disposition').split(';')[0]])))"
@@ -249,7 +241,7 @@ def test_a_picture_as_png(start):
     start.evaluate(
         "window.links = {}; window.kept = pq.saveLink; pq.saveLink = (name, link) => { links[name] = link; }"
     )
-    start.click(".title .tools button[data-save=png]")
+    start.click(".recording > .tools button[data-save=png]")
     link = start.until("links['interruption.cfg.png']")
     assert link.startswith("data:image/png;base64,iVBOR")
     assert len(link) > 20_000

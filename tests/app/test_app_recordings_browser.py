@@ -6,6 +6,7 @@ from math import log10
 
 import pytest
 from tests.app.conftest import HOSTILE
+from tests.app.recordings import write_pair
 from tests.app.recordings_page import LISTED, READY, ROWS, choose, events, fill, find, rows
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.waiting import PATIENCE
@@ -31,8 +32,10 @@ def test_dropped_files_are_listed_with_their_events(start, fault, tmp_path):
     assert start.text(".uploads") == ""
 
 
-def test_a_dropped_folder_with_two_files_of_one_name(start, fault, recordings, tmp_path):
-    for name, source in (("day 1", fault), ("day 2", recordings / "swell.cfg")):
+def test_a_dropped_folder_with_two_files_of_one_name(start, fault, tmp_path):
+    other = tmp_path / "other.cfg"
+    write_pair(other, residual=0.35)
+    for name, source in (("day 1", fault), ("day 2", other)):
         (tmp_path / "meter" / name).mkdir(parents=True)
         for suffix in (".cfg", ".dat"):
             shutil.copy(source.with_suffix(suffix), tmp_path / "meter" / name / f"WAVE0001{suffix}")

@@ -39,8 +39,8 @@ def settle(tab):
 
 
 def test_it_shows_all(tab):
-    panels = tab.evaluate("[...document.querySelectorAll('svg[data-panel]')].map(one => one.dataset.panel).join(' ')")
-    assert panels == "voltage urms current status"
+    shown = "[...document.querySelectorAll('.waves-panel:not([hidden]) > svg')].map(one => one.dataset.panel).join(' ')"
+    assert tab.evaluate(shown) == "voltage urms current status"
     assert tab.evaluate("document.querySelectorAll('svg[data-panel=voltage] path[data-channel]').length") == 3
     levels = "[...document.querySelectorAll('.threshold')].map(one => one.dataset.level).join(' ')"
     assert tab.evaluate(levels) == "0.1 0.9 1.1"
@@ -229,6 +229,18 @@ def test_colours_of_phases_by_convention(tab):
     assert tab.evaluate("localStorage.getItem('pqswarm-phases')") == "iec"
     tab.evaluate(f"{choose}('')")
     assert tab.evaluate(stroke) == usual
+
+
+def test_a_frequency_is_shown_where_it_was_measured(tab):
+    track = (
+        "{from: 0, step: 0.5, low: Float32Array.from([50, 49.2, NaN, 50, 50, 50, 50, 50, 50, 50, 50, 50]), high: null}"
+    )
+    tab.evaluate(f"viewer.views = []; viewer.accept({{...viewer.shown, channels: [], urms: null, frequency: {track}}})")
+    tab.until("!document.querySelector('[data-kind=frequency]').hidden")
+    assert "L" in tab.until(
+        "document.querySelector('[data-panel=frequency] .line')?.getAttribute('d').replace(' ', 'L')"
+    )
+    assert "Hz" in tab.text("[data-kind=frequency] .waves-fold")
 
 
 def test_paper_is_narrower_than_the_screen(tab):

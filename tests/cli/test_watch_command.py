@@ -60,7 +60,7 @@ def test_once_then_the_archive(folder, tmp_path):
     assert asked.stdout.splitlines()[1].startswith("sag\t0,5")
     checked = run("archive", "check", home).stdout
     assert f"{folder / 'bad.csv'}: " in checked
-    assert "2 files, 2 recordings, 1 event; 0 waiting, 1 failed" in checked
+    assert "2 files, 1 recording, 1 event; 0 waiting, 1 failed" in checked
     # Another receiver gets what it does not have.
     assert json.loads(run("watch", folder, "--once").stdout)["key"] == event["key"]
     assert run("watch", folder, "--once").stdout == ""

@@ -20,9 +20,9 @@ from pqswarm.datasets import load_dataset, read_samples
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
 from pqswarm.events.preset_file import load_preset
-from pqswarm.identify import Archive, ArchiveQueries, EventFilter, identify, load_model, load_site
-from pqswarm.identify.archive.export import check_archive
-from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
+from pqswarm.identify import COLUMNS, Archive, ArchiveQueries, EventFilter, identify, load_model, load_site
+from pqswarm.identify.archive.export import check_archive, export_csv_table
+from pqswarm.identify.show.rows import line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, RecordingError, Site, open_recordings, read_all
 from pqswarm.recordings import text as recording_text
 from pqswarm.study import Store, format_plan, load_plan, read_plan
@@ -146,7 +146,7 @@ def analyze(source, draw, **known):
     analysis = identify(source, **known)
     check_json(json_text(analysis.as_dict()), "analysis")
     found = analysis.rows()
-    check_csv(csv_lines(found), "table of events")
+    check_csv(export_csv_table(found, columns=COLUMNS), "table of events")
     check_terminal("\n".join([line_heading(analysis), *text_lines(found)]), "lines of events")
     check_terminal(analysis.text(), "analysis as text")
     if draw and analysis.events:

@@ -14,9 +14,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, Analysis, EventResult, default_model, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
+from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.classify import allowed_classes
 from pqswarm.identify.show.figures import plot_event
-from pqswarm.identify.show.rows import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
@@ -61,7 +61,7 @@ def test_plain_values():
     assert [row["type"] for row in rows] == [one.event.type for one in analysis.events]
     assert {"harmonics", "swell", "sag"} == {row["type"] for row in rows}
     assert all(tuple(row) == COLUMNS for row in rows)
-    assert csv_lines(rows).count("\n") == len(rows) + 1
+    assert export_csv_table(rows, columns=COLUMNS).count("\n") == len(rows) + 1
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_is_no_verdict_is_refused(wrong):
 def test_no_formula_for_a_spreadsheet():
     event = generate("sag", seed=3)
     odd = Recording((Channel("=cmd()", "V", "", 325 * event.signal),), 25_000, 50)
-    assert ",'=cmd()," in csv_lines(identify(odd).rows())
+    assert ",'=cmd()," in export_csv_table(identify(odd).rows(), columns=COLUMNS)
 
 
 def test_short_capture_says_so():

@@ -60,11 +60,7 @@ def test_corrections_last(empty):
     empty.correct(1, 1, "not an event", "Ann")
     empty.correct(1, 0, "lightning", "Ann", what="cause")
     (row,) = queries.page(EventFilter())["rows"]
-    assert (row["effective_label"], row["correction"]["by"], row["effective_cause"]) == (
-        "sag_with_harmonics",
-        "Eve",
-        "lightning",
-    )
+    assert (row["label"], row["cause"], row["cause_probability"]) == ("sag_with_harmonics", "lightning", "")
     assert [one["hidden"] for one in queries.page(EventFilter(hidden=True), "oldest")["rows"]] == [False, True]
     assert queries.page(EventFilter(causes=("lightning",)))["total"] == 1
     (kept,) = empty.class_corrections()
@@ -73,7 +69,7 @@ def test_corrections_last(empty):
     empty.files.claim(file.content)
     empty.finish(file, [analysis(event("sag", 0.51, 0.1, 0.105), event("swell", 1.2, 0.1, 0.5))])
     (row,) = queries.page(EventFilter())["rows"]
-    assert (row["effective_label"], row["effective_cause"]) == ("sag_with_harmonics", "lightning")
+    assert (row["label"], row["cause"]) == ("sag_with_harmonics", "lightning")
     (number,) = empty.database.rows("SELECT id FROM recordings")[0]
     empty.correct(number, 1, "", "Ann")
     assert queries.page(EventFilter())["total"] == 2
@@ -218,23 +214,19 @@ def test_closing_an_archive_leaves_the_connections_of_other_threads(tmp_path):
 
 
 def test_an_archive_of_the_last_version_is_converted(tmp_path):
-    """Its corrections stay; that of a recording without events becomes a note."""
+    """Its corrections are applied to its records; pictures come with the next analysis."""
     path = tmp_path / "archive.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as database:
-        database.executescript(Path(__file__).with_name("archive_of_schema_1.sql").read_text())
-    with pytest.raises(FileFormatError, match=r"schema 1.*convert it"):
+        database.executescript(Path(__file__).with_name("archive_of_schema_2.sql").read_text())
+    with pytest.raises(FileFormatError, match=r"schema 2.*convert it"):
         Archive(tmp_path, read_only=True)
     with Archive(tmp_path) as archive:
         assert [text for is_damage, text in check_archive(archive) if is_damage] == []
-        rows = ArchiveQueries(archive).page(EventFilter(), "oldest")["rows"]
-        assert [row["type"] for row in rows] == ["sag", "transient"]
-        assert [row["effective_label"] for row in rows] == ["sag_with_harmonics", "sag"]
-        assert [row["point"] for row in rows] == [[0.08, 62.0], [0.002, 120.0]]
-        assert rows[0]["correction"]["by"] == "Eve"
-        assert rows[0]["volts"] == pytest.approx(0.62 * rows[0]["reference_volts"], rel=1e-5)
-        assert archive.analysis(2).no_event_reason == "no disturbance found"
-        assert [note["text"] for note in archive.notes(1)] == ["A note."]
-        assert [note["text"] for note in archive.notes(2)] == ["No event was found; corrected to flicker. I saw it"]
+        (row,) = ArchiveQueries(archive).page(EventFilter())["rows"]
+        assert (row["label"], row["cause"], row["cut"]) == ("sag_with_harmonics", "capacitor switching", "end")
+        found = archive.analysis(1)
+        assert found.incidents[0].correction == "corrected by Ann on 2026-06-30; found: fault A, 96 %"
+        assert found.remarks == ("A note. (Eve, 2026-06-30)",)
         (correction,) = archive.class_corrections()
         assert (correction.label, correction.found.event.type) == ("sag_with_harmonics", "sag")
     with Archive(tmp_path, read_only=True) as archive:

@@ -12,7 +12,7 @@ import pytest
 from tests.identify.invented import add, analysis, event, with_label
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Archive, ArchiveQueries, EventFilter, EventResult
+from pqswarm.identify import Archive, ArchiveQueries, EventFilter
 from pqswarm.identify.archive.export import check_archive, export_archive, export_query, export_table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
 from pqswarm.identify.show.page.html import page_sarfi
@@ -315,9 +315,3 @@ def test_recordings_are_listed_in_pages(filled):
     assert {one["name"] for one in archive.recordings(text="7.cfg", limit=200)["recordings"]} == {
         name for name in found if name.endswith("7.cfg")
     }
-
-
-def test_an_event_can_be_read_alone(filled):
-    queries = ArchiveQueries(filled[0])
-    row = queries.page(EventFilter(), limit=1)["rows"][0]
-    assert isinstance(queries.archive.events.get(row["number"]), EventResult)

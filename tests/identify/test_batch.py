@@ -17,9 +17,10 @@ from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Analysis, Archive, Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.archive import analyzer
+from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.batch import is_ours, scan
-from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
+from pqswarm.identify.show.rows import line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
 from pqswarm.study.worker import InlineExecutor, WorkerPool
 
@@ -48,7 +49,7 @@ def test_pairs_and_folders_are_found_once(folder):
     (folder / "two/alone.dat").write_bytes(b"x")
     (folder / "two/upper.CSV").write_text("x")
     (folder / "truth.csv").write_text("file,type,phases,start\n")
-    (folder / "rows.csv").write_text(csv_lines([]))
+    (folder / "rows.csv").write_text(export_csv_table([]))
     for name in ("two/.hidden.csv", "README.txt", "two/requirements.txt", "two/dev-requirements.txt", "LICENSE.txt"):
         (folder / name).write_text("x\n")
     found, failures = find_recordings([folder, folder / "one/fault.dat", folder / "two/alone.dat", folder / "none.cfg"])
@@ -207,7 +208,7 @@ def test_lines_of_text_csv_and_json(folder, small):
     assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag (type Ba)  A  0.50 pu (115 V)  1")
     assert f"({rows[0]['cycles']:.1f} cycles)" in line
     assert line_heading(analysis).endswith("fault.cfg")
-    assert csv_lines(rows).splitlines()[0] == ",".join(COLUMNS)
+    assert export_csv_table(rows, columns=COLUMNS).splitlines()[0] == ",".join(COLUMNS)
     odd = {"a": float("inf"), "b": [np.float64(2.5), (np.int64(3),)], "c": {"d": float("nan")}}
     assert json.loads(json_text(odd)) == {"a": None, "b": [2.5, [3]], "c": {"d": None}}
     assert json.loads(json_text(analysis.as_dict()), parse_constant=pytest.fail)

@@ -24,7 +24,7 @@ def words(path):
 
 
 def analyzed(*results):
-    return AnalyzedFile(results, (None,) * len(results), "test")
+    return AnalyzedFile(results, analyzer="test")
 
 
 class Analyser:

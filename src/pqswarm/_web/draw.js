@@ -72,6 +72,7 @@ window.pq = window.pq || {};
 
   // Arrays are sent as base64 of little-endian numbers, the native byte order of all current browsers.
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+  pq.integers = (text) => new Int16Array(bytes(text));
   pq.floats = (text) => (text === null || text === undefined ? null : new Float32Array(bytes(text)));
 
   // Colours refer to the style sheet, so they follow the theme.

@@ -12,7 +12,7 @@ window.pq = window.pq || {};
   const MAX_LANES = 4;
   const MAX_EVENTS = 400; // drawn at most
   const CYCLES = 12; // shown around a short event
-  const PRINT = { width: 680, height: 900 }; // of a printed page [px]
+  const PRINT = { width: 680, height: 760 }; // on a printed page, below a heading [px]
   const GESTURE = 600; // changes closer than this are one step of the history [ms]
   const MAX_STEPS = 100; // of the history
   const AROUND = 1.6; // interval shown around a long event, relative to its duration
@@ -40,13 +40,11 @@ window.pq = window.pq || {};
       this.movedAt = -Infinity;
       this.number = 0; // drawing counter: outdated panels are redrawn
       this.groups = pq.panels.listGroups(recording);
-      // Of the kinds with wanted channels, only the groups of these are shown.
-      const has = ({ members }) => members.some((channel) => options.wanted?.includes(channel.name));
-      const alike = ({ kind, members: [{ source }] }) => this.groups.filter((one) => one.kind === kind && one.members[0].source === source);
-      for (const group of this.groups) if (alike(group).some(has)) group.on = has(group);
+      this.chooseGroups(options.wanted ?? []);
       if (options.groups) this.groups.forEach((group, i) => { group.on = options.groups.includes(i); });
       this.initial = this.shownGroups().join();
       this.panels = this.groups.flatMap((group) => group.panels);
+      if (!recording.sources) this.panels.push(pq.panels.frequencyPanel());
       if (recording.status?.length) this.panels.push(new pq.panels.StatusPanel(recording.status));
       this.build(holder);
       this.pointer = new pq.wavesInput.Pointer(this);
@@ -136,6 +134,16 @@ window.pq = window.pq || {};
       this.groups.forEach((group, i) => { group.on = indices.includes(i); });
       this.regroup();
     }
+    // Of the kinds with wanted channels, show only the groups of these.
+    chooseGroups(names) {
+      const has = ({ members }) => members.some((channel) => names.includes(channel.name));
+      const alike = ({ kind, members: [{ source }] }) => this.groups.filter((one) => one.kind === kind && one.members[0].source === source);
+      for (const group of this.groups) if (alike(group).some(has)) group.on = has(group);
+    }
+    narrow(names) {
+      this.chooseGroups(names);
+      this.regroup();
+    }
     // Show the groups of some channels too.
     reveal(names = []) {
       const hidden = this.groups.filter((group) => !group.on && group.members.some((channel) => names.includes(channel.name)));
@@ -150,7 +158,7 @@ window.pq = window.pq || {};
           { class: "waves-channel", "data-channel": channel.name, "aria-pressed": String(!this.hidden.has(channel.name)) });
         return own;
       });
-      panel.legend.replaceChildren(...(panel.kind === "urms" || panel.kind === "status" ? [] : buttons), ...(panel.rest ? [panel.rest] : []));
+      panel.legend.replaceChildren(...(panel.isMeasured || panel.kind === "status" ? [] : buttons), ...(panel.rest ? [panel.rest] : []));
     }
 
     buildReadout() {
@@ -278,11 +286,11 @@ window.pq = window.pq || {};
       const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
       if (event) this.goTo(event);
     }
-    // View of an event: centre, span, and the cursors at its ends [s].
-    placeOf({ start, end }) {
+    // View of an event: centre, span, and the cursors at its start and at the end of its worst cycle, or of the event [s].
+    placeOf({ start, end, worst_end: worst }) {
       const cycle = 1 / this.recording.nominal_frequency;
       const long = Math.max(end - start, 0);
-      return { t: start + long / 2, span: Math.min(Math.max(CYCLES * cycle, AROUND * long), this.seconds), a: start, b: Math.min(start + (long || cycle), this.seconds) };
+      return { t: start + long / 2, span: Math.min(Math.max(CYCLES * cycle, AROUND * long), this.seconds), a: start, b: Math.min(worst ?? start + (long || cycle), this.seconds) };
     }
     goTo(event) {
       this.lastEvent = event.index;
@@ -319,8 +327,9 @@ window.pq = window.pq || {};
       const wide = this.left + this.width + 10, high = this.stage.clientHeight;
       for (const drawing of this.stage.querySelectorAll(":scope > svg, .waves-panel > svg")) {
         const isLayer = drawing === this.background || drawing === this.overlay;
+        const own = isLayer ? high : drawing.getAttribute("height");
         if (!on) ["viewBox", "preserveAspectRatio"].forEach((name) => drawing.removeAttribute(name));
-        else drawing.setAttribute("viewBox", `0 0 ${wide} ${isLayer ? high : drawing.getAttribute("height")}`);
+        else if (own) drawing.setAttribute("viewBox", `0 0 ${wide} ${own}`);
         if (on && isLayer) drawing.setAttribute("preserveAspectRatio", "none");
       }
     }

@@ -34,7 +34,7 @@ window.pq = window.pq || {};
     best(from = this.range[0], to = this.range[1]) {
       const slack = 1.01 / this.recording.sampling_rate;
       const fit = this.views.filter((view) => view.from <= from + slack && view.to >= to - slack);
-      return fit.sort((one, other) => one.step - other.step)[0] ?? null;
+      return fit.sort((one, other) => one.step - other.step)[0] ?? (this.recording.is_kept ? this.views[0] : null) ?? null; // of a deleted recording there is only one
     },
 
     load() {
@@ -129,7 +129,7 @@ window.pq = window.pq || {};
       if (fresh) this.shown = best;
       const [from, to] = this.range;
       for (const panel of this.panels) {
-        if (panel.kind === "urms") panel.box.hidden = panel.off || !panel.channels.some((channel) => panel.of(this.shown)?.lines.has(channel.index));
+        if (panel.isMeasured) panel.box.hidden = panel.off || !panel.channels.some((channel) => panel.of(this.shown)?.lines.has(channel.index));
         if (panel.folded || panel.box.hidden) continue;
         const drawn = panel.drawn;
         const moved = drawn && (drawn.range[0] !== from || drawn.range[1] !== to);
@@ -275,7 +275,7 @@ window.pq = window.pq || {};
       }
       for (const { panel, channel, cells, row, unit } of this.valueRows) {
         if (unit.textContent !== panel.units) unit.textContent = panel.units;
-        row.hidden = this.hidden.has(channel.name) || panel.box.hidden || (panel.kind === "urms" && !panel.of(this.shown)?.lines.has(channel.index));
+        row.hidden = this.hidden.has(channel.name) || panel.box.hidden || (panel.isMeasured && !panel.of(this.shown)?.lines.has(channel.index));
         const found = ["A", "B"].map((name) => this.valueOf(panel, channel, name));
         const whole = found.every((pair) => pair && pair[0] === pair[1]);
         const texts = channel.status ? [...found.map((state) => panel.say(state)), ""] :
@@ -291,7 +291,7 @@ window.pq = window.pq || {};
       const t = this.cursors[name];
       if (channel.status) return panel.stateAt(channel, t);
       const exact = this.exact?.[name];
-      if (panel.kind !== "urms" && exact && exact.t === this.snap(t)) return pq.panels.valueAt(panel.of(exact.view), channel.index, exact.t);
+      if (!panel.isMeasured && exact && exact.t === this.snap(t)) return pq.panels.valueAt(panel.of(exact.view), channel.index, exact.t);
       return pq.panels.valueAt(panel.of(this.best(t, t) ?? this.shown), channel.index, t);
     },
 

@@ -5,22 +5,24 @@ window.pq = window.pq || {};
   const pq = window.pq;
   const MAX_IN_PANEL = 6;
   const MAX_OPEN = 3; // groups of a kind that are shown initially
-  const TITLES = { voltage: "Voltage", direct: "DC voltage", current: "Current", other: "Other", urms: "Urms(1/2)", status: "Status" };
-  const HEIGHTS = { voltage: 190, direct: 90, current: 150, other: 120, urms: 120 };
+  const TITLES = { voltage: "Voltage", direct: "DC voltage", current: "Current", other: "Other", urms: "Urms(1/2)", frequency: "Frequency", status: "Status" };
+  const HEIGHTS = { voltage: 190, direct: 90, current: 150, other: 120, urms: 120, frequency: 90 };
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
   const SWING = 0.25; // cycles per column up to which the waveform is drawn, not its envelope
   const MAX_COLUMNS = 1000; // of a path
   const BEYOND = 0.2; // fraction of an interval drawn beyond each end
+  const LEAST_HERTZ = 0.2; // shown of the frequency: less is noise
   const MAX_ROWS = 12; // of status channels shown initially
   const ROW = 18; // pixels of a status channel
 
   // Large values in units without SI prefixes get a power of ten.
   const powerOf = (size) => (size < 1e4 ? [1, ""] : size < 1e7 ? [1e3, "10³ "] : size < 1e10 ? [1e6, "10⁶ "] : [1e9, "10⁹ "]);
 
-  // A view from the server with its numbers decoded; a synthetic one may already hold arrays.
-  const unpack = (values) => (typeof values === "string" ? pq.floats(values) : values ?? null);
+  // A view with its numbers decoded: floats, integers over a range, of which -32768 is a gap, or, of a synthetic one, arrays.
+  const unpack = (values, { least, scale }) => (typeof values !== "string" ? values ?? null : scale === undefined ? pq.floats(values)
+    : Float32Array.from(pq.integers(values), (step) => (step === -32768 ? NaN : least + (step + 32767) * scale)));
   const track = (from, step, exact, channels) => {
-    const lines = new Map(channels.map((one) => [one.index, { low: unpack(one.low), high: unpack(one.high) }]));
+    const lines = new Map(channels.map((one) => [one.index, { low: unpack(one.low, one), high: unpack(one.high, one) }]));
     const n = Math.max(0, ...[...lines.values()].map((line) => line.low.length));
     return { from, step, exact, n, lines, to: from + n * step };
   };
@@ -36,6 +38,7 @@ window.pq = window.pq || {};
     urms: view.urms && view.urms.channels.length
       ? track(view.urms.from, view.urms.step, !view.urms.channels.some((one) => one.high), view.urms.channels)
       : null,
+    frequency: view.frequency ? track(view.frequency.from, view.frequency.step, !view.frequency.high, [{ index: 0, ...view.frequency }]) : null,
   });
 
   // Minimum and maximum at a point in time, or null if unknown.
@@ -80,7 +83,9 @@ window.pq = window.pq || {};
     const channels = recording.channels.map((channel, index) => ({ index, ...channel, phase: channel.phase || "", source: channel.source ?? 0 }));
     const listed = [];
     for (const kind of ["voltage", "direct", "current", "other"]) {
-      const found = groups(channels.filter((channel) => channel.kind === kind), kind === "other" || kind === "direct");
+      const own = channels.filter((channel) => channel.kind === kind);
+      const alive = groups(own.filter((channel) => !channel.is_dead), kind === "other" || kind === "direct");
+      const found = [...alive, ...groups(own.filter((channel) => channel.is_dead), true)];
       found.forEach((members, number) => {
         const colors = new Set();
         members.forEach((channel, place) => {
@@ -90,11 +95,11 @@ window.pq = window.pq || {};
           colors.add(channel.color);
         });
         const own = commonName(members);
-        const many = found.length > 1 ? `${own && new Set(found.map(commonName)).size === found.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
+        const many = members[0].is_dead ? ` without signal${found.length - alive.length > 1 ? ` ${number - alive.length + 1}` : ""}` : alive.length > 1 ? `${own && new Set(alive.map(commonName)).size === alive.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
         const panels = [new Panel(kind, `${TITLES[kind]}${many}`, members)];
         if (kind === "voltage") panels.push(new Panel("urms", `${TITLES.urms}${many}`, members));
         const before = found.slice(0, number).filter(([other]) => other.source === members[0].source).length;
-        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: before < (recording.sources ? 1 : MAX_OPEN) });
+        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: !members[0].is_dead && before < (recording.sources ? 1 : MAX_OPEN) });
       });
     }
     return listed;
@@ -105,6 +110,7 @@ window.pq = window.pq || {};
       Object.assign(this, { kind, title, channels, folded, factor: 1, digits: 2, drawn: null });
       this.height = HEIGHTS[kind];
       this.unit = kind === "urms" ? "pu" : channels[0]?.unit ?? "";
+      this.isMeasured = kind === "urms" || kind === "frequency"; // not recorded: shown once it is there
       this.heading = pq.el("button", { class: "waves-fold", "aria-expanded": String(!folded) });
       this.grid = pq.svg("path", { class: "grid" });
       this.labels = pq.svg("g", { class: "labels" });
@@ -127,7 +133,7 @@ window.pq = window.pq || {};
 
     of(view) {
       const part = view?.parts ? view.parts[this.channels[0]?.source ?? 0] : view;
-      return this.kind === "urms" ? part?.urms : part?.waves;
+      return this.isMeasured ? part?.[this.kind] : part?.waves;
     }
 
     format(value, digits = this.digits) {
@@ -164,6 +170,8 @@ window.pq = window.pq || {};
         return [low < 0.6 ? 0 : low - 0.02, Math.min(high + 0.03, Math.max(3, high))];
       }
       if (!(high >= low)) return [-1, 1];
+      const short = LEAST_HERTZ - (high - low);
+      if (this.kind === "frequency" && short > 0) return [low - short / 2, high + short / 2];
       const pad = 0.07 * (high - low) || 0.1 * Math.abs(high) || 1;
       return [low - pad, high + pad];
     }
@@ -171,7 +179,7 @@ window.pq = window.pq || {};
     // Draw the channels in an interval and somewhat beyond.
     draw(view, range, { width, left, hidden, frequency, thresholds, number }) {
       const known = this.of(view);
-      const track = known && widen(thin(known, range), this.kind === "urms" ? 0 : frequency);
+      const track = known && widen(thin(known, range), this.isMeasured ? 0 : frequency);
       const shown = this.channels.filter((channel) => !hidden.has(channel.name));
       const [low, high] = track ? this.limits(track, shown, range, thresholds) : [-1, 1];
       const height = this.height;
@@ -206,7 +214,7 @@ window.pq = window.pq || {};
 
     scale(low, high, width, left, y) {
       const size = Math.max(Math.abs(low), Math.abs(high));
-      const plain = this.kind === "urms" || !["V", "A", "W", "var", "VA", "Hz"].includes(this.unit);
+      const plain = this.isMeasured || !["V", "A", "W", "var", "VA", "Hz"].includes(this.unit);
       [this.factor, this.prefix] = plain ? powerOf(size) : PREFIXES.find(([minimum]) => size >= minimum * 1.0001) || PREFIXES[3];
       const ticks = pq.ticks(low, high, Math.max(2, Math.round(this.height / 34)));
       const step = ticks.length > 1 ? (ticks[1] - ticks[0]) / this.factor : 1;
@@ -368,5 +376,8 @@ window.pq = window.pq || {};
     }
   }
 
-  pq.panels = { listGroups, StatusPanel, readView, valueAt };
+  // The frequency over time, one line.
+  const frequencyPanel = () => new Panel("frequency", TITLES.frequency, [{ index: 0, name: "frequency", unit: "Hz", phase: "", source: 0, color: "var(--ink)", dash: "none" }]);
+
+  pq.panels = { listGroups, frequencyPanel, StatusPanel, readView, valueAt };
 })();

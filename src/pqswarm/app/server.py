@@ -51,7 +51,6 @@ _SECTION_SCRIPTS = {
         "stations.js",
         "corrections.js",
         "cursor_readings.js",
-        "wavelet_bands.js",
         "around.js",
         "recording.js",
         "compare.js",

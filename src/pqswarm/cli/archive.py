@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.options import Overwrite, argument, check_ending, check_range, check_writable, option
-from pqswarm.cli.terminal import Command, CommandGroup, echo
+from pqswarm.cli.options import ANALYSIS_OPTIONS, Overwrite, argument, check_ending, check_range, check_writable, option
+from pqswarm.cli.terminal import Command, CommandGroup, echo, name_options
 from pqswarm.errors import PqswarmError, unknown_name
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
@@ -25,14 +25,14 @@ Decimal = Annotated[str, option("NAME", "Decimal mark of CSV: point or comma.")]
 @app.command(cls=Command)
 def query(
     folder: Folder,
-    statement: Annotated[str, argument("SQL", "A statement that reads; see the tables with: SELECT * FROM events.")],
+    statement: Annotated[str, argument("SQL", "A statement that reads; see what there is with: SELECT * FROM rows.")],
     separator: Separator = "comma",
     decimal: Decimal = "point",
     seconds: Annotated[float, option("SECONDS", "Time after which the query is stopped.")] = 60.0,
 ) -> None:
     """Run a query in SQL and print its rows as CSV; nothing is written.
 
-    Example: pqswarm archive query june.archive "SELECT type, count(*) FROM events GROUP BY type"
+    Example: pqswarm archive query june.archive "SELECT station, date, type, magnitude, cause FROM rows"
     """
     import csv
 
@@ -85,7 +85,7 @@ def check(folder: Folder) -> None:
         counts = archive.counts()
         problems = list(check_archive(archive))
     for is_damage, text in problems:
-        echo(f"{'damage: ' if is_damage else ''}{text}")
+        echo(f"{'damage: ' if is_damage else ''}{name_options(text, ANALYSIS_OPTIONS)}")
     sizes = ", ".join(count_text(counts[f"{noun}s"], noun) for noun in ("file", "recording", "event"))
     echo(f"{file_text(folder)}: {sizes}; {counts['waiting']} waiting, {counts['failed']} failed")
     if any(is_damage for is_damage, _ in problems):

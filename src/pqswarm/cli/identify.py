@@ -228,9 +228,10 @@ class _IdentifyResults:
     def write(self, site: "Site | None", reading: dict[str, Any]) -> Iterator[Path]:
         """Write the files; the page opens recordings again for its figures."""
         if "--csv" in self.outputs:
-            from pqswarm.identify.show.rows import csv_lines
+            from pqswarm.identify import COLUMNS
+            from pqswarm.identify.archive.export import export_csv_table
 
-            yield write_atomically(self.outputs["--csv"], csv_lines(self.rows))
+            yield write_atomically(self.outputs["--csv"], export_csv_table(self.rows, columns=COLUMNS))
         if "--html" in self.outputs:
             from pqswarm.identify.show.page import page_html
 

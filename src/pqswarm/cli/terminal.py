@@ -137,6 +137,17 @@ class Command(TyperCommand):
             options = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
             raise PqswarmError(name_options(str(error), options)) from error
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; a file to write that was given without its option is named."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # its class is Click's, or that of Typer
+            message = getattr(error, "message", "")
+            if "extra argument" in message and any("--out" in parameter.opts for parameter in self.params):
+                error.message = f"{message}: the file to write is given by --out {given[-1]}."  # type: ignore[attr-defined]
+            raise
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the usage after the name of the command."""
         arguments = [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "argument"]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from pqswarm.measure import Characterization
 
+NOT_AN_EVENT = "not an event"
+"""Correction of an event that is none."""
+
 
 @dataclass(frozen=True, eq=False)
 class EventResult:
@@ -43,6 +46,9 @@ class EventResult:
         Where the voltage of 1 pu comes from.
     known : bool
         Whether the event is like anything that the model has learned.
+    by_hand, correction : str
+        The class that a person put in its place, or ``"not an event"``, and who did so, when, and what was found; empty
+        if nobody did.
     """
 
     event: Event
@@ -52,6 +58,8 @@ class EventResult:
     window: tuple[float, float]
     reference_source: str = ""
     known: bool = True
+    by_hand: str = ""
+    correction: str = ""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "EventResult":
@@ -70,10 +78,22 @@ class EventResult:
     __hash__ = None  # type: ignore[assignment] # it holds mappings
 
     @property
+    def is_hidden(self) -> bool:
+        """Whether a person called it no event."""
+        return self.by_hand == NOT_AN_EVENT
+
+    @property
     def label(self) -> str:
-        """The class by the model, or ``"unknown"``; empty if the event was left to the rules."""
+        """The class by hand, else by the model, or ``"unknown"``; empty if the event was left to the rules."""
+        if self.by_hand and not self.is_hidden:
+            return self.by_hand
         best = next(iter(self.probabilities), "")
         return best if self.known or not best else "unknown"
+
+    @property
+    def class_in_words(self) -> str:
+        """The one class that is shown: :attr:`label`, or that of the rules if the event was left to them."""
+        return in_words(self.label or self.rule_label)
 
     @property
     def probability(self) -> float:
@@ -102,13 +122,15 @@ class EventResult:
         return {
             **self.event.as_dict(),
             "label": self.label or None,
-            "probability": self.probability if self.label and self.known else None,
+            "probability": self.probability if self.label and self.known and not self.by_hand else None,
             "probabilities": dict(self.probabilities),
             "rule_label": self.rule_label,
             "agreement": self.agreement,
             "window": list(self.window),
             "reference_source": self.reference_source,
             "known": self.known,
+            "by_hand": self.by_hand,
+            "correction": self.correction,
         }
 
 
@@ -164,6 +186,8 @@ class Analysis:
         Assumptions, and what the recording cannot show; one sentence each.
     notes : tuple of str
         Assumptions made in reading the recording.
+    remarks : tuple of str
+        What people noted about it, with their names; one sentence or more each.
     station, path : str
         Where it was recorded, and the file.
     start : datetime or None
@@ -190,6 +214,7 @@ class Analysis:
     start: datetime | None = None
     incidents: tuple[Incident, ...] = ()
     no_event_reason: str = ""
+    remarks: tuple[str, ...] = ()
     characterization: "Characterization | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -262,7 +287,7 @@ class Analysis:
             heading.append(f"{self.start:%Y-%m-%d}")
         references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
         lines = [f"{result.clock(self.start)}  {result.text()}" for result in self.events]
-        notes = [f"  note: {text}" for text in (*self.notes, *self.caveats)]
+        notes = [f"  note: {text}" for text in (*self.notes, *self.caveats, *self.remarks)]
         supply = f"  1 pu: {references}; {self.frequency:.2f} Hz"
         return "\n".join([", ".join(filter(None, heading)), *self.incident_lines(lines), supply, *notes])
 
@@ -274,25 +299,20 @@ class Analysis:
             return [f"  {line}" for line in lines]
         listed = []
         for incident in self.incidents:
-            if incident.stages:
+            if incident.has_cause:
                 listed.append(f"  {self.events[min(incident.events)].clock(self.start)}  {incident.text()}")
-            listed += [f"{'    ' if incident.stages else '  '}{lines[i]}" for i in sorted(incident.events)]
+            listed += [f"{'    ' if incident.has_cause else '  '}{lines[i]}" for i in sorted(incident.events)]
         return listed
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict for each event, with the keys of :data:`pqswarm.identify.COLUMNS`."""
         head = {**vars(self), "start": None if self.start is None else self.start.isoformat()}
         incidents = {
-            position: {
-                "number": number,
-                "title": incident.title,
-                "probability": incident.probability,
-                "is_main": incident.events[0] == position,
-            }
+            position: incident.as_dict() | {"number": number, "title": incident.title}
             for number, incident in enumerate(self.incidents, 1)
             for position in incident.events
         }
-        return [event_row(head, result.as_dict(), incidents.get(i)) for i, result in enumerate(self.events)]
+        return [event_row(head, i, result.as_dict(), incidents.get(i)) for i, result in enumerate(self.events)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse.
@@ -318,6 +338,7 @@ class Analysis:
             "no_event_reason": self.no_event_reason,
             "caveats": list(self.caveats),
             "notes": list(self.notes),
+            "remarks": list(self.remarks),
         }
 
 
@@ -344,6 +365,8 @@ def _event_result_model() -> "type[BaseModel]":
         window: tuple[FiniteFloat, FiniteFloat]
         reference_source: str
         known: bool
+        by_hand: str = ""
+        correction: str = ""
 
     return EventFields
 
@@ -369,5 +392,6 @@ def _analysis_model() -> "type[BaseModel]":
         caveats: tuple[str, ...]
         notes: tuple[str, ...]
         no_event_reason: str = ""
+        remarks: tuple[str, ...] = ()
 
     return AnalysisFields

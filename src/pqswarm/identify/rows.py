@@ -31,6 +31,7 @@ COLUMNS = (
     "volts",
     "duration_s",
     "cycles",
+    "cut",
     "sag_type",
     "label",
     "probability",
@@ -38,6 +39,7 @@ COLUMNS = (
     "runner_up_probability",
     "rule_label",
     "agreement",
+    "correction",
     "sentence",
     "reference_volts",
     "reference_source",
@@ -45,7 +47,11 @@ COLUMNS = (
     "sampling_rate",
     "caveats",
 )
-"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
+"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event.
+
+Where the record cuts an event, ``"start"``, ``"end"`` or ``"start and end"``, its duration is at least the one given.
+`label` and `cause` are those that a person put in place of what was found, which `correction` tells.
+"""
 
 
 def magnitude_text(event: Event) -> str:
@@ -101,17 +107,24 @@ def join_words(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapping[str, Any] | None) -> dict[str, Any]:
+def cut_side(record: Mapping[str, Any]) -> str:
+    """Return which side of an event, given as plain values, the record cuts; empty if it holds all of it."""
+    return " and ".join(name for name in ("start", "end") if record[f"cut_{name}"])
+
+
+def event_row(
+    head: Mapping[str, Any], position: int, record: Mapping[str, Any], incident: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Return the row of an event, with the keys of :data:`COLUMNS`.
 
-    `head` has the plain values of its analysis, `record` is :meth:`pqswarm.identify.EventResult.as_dict`, and
-    `incident` has the number, title and probability of its incident, and whether the event is the main one of it.
+    `head` has the plain values of its analysis, in which the event has the `position`, `record` is
+    :meth:`pqswarm.identify.EventResult.as_dict`, and `incident` that of its incident, with its number and title.
     """
     first = None if head["start"] is None else datetime.fromisoformat(head["start"])
     when = to_milliseconds(event_time(first, record["start"]))
     ranked = list(record["probabilities"].items())
     second, second_probability = ranked[1] if len(ranked) > 1 else ("", 0.0)
-    main_incident = incident if incident is not None and incident["is_main"] else None
+    main = incident if incident is not None and incident["events"][0] == position else {}
     return {
         "source": head["source"],
         "path": head["path"],
@@ -120,8 +133,8 @@ def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapp
         "time": "" if when is None else when.isoformat(timespec="milliseconds")[11:],
         "offset_s": round(record["start"], 6),
         "incident": "" if incident is None else incident["number"],
-        "cause": "" if main_incident is None else main_incident["title"],
-        "cause_probability": "" if main_incident is None else round(main_incident["probability"], 3),
+        "cause": main.get("title", ""),
+        "cause_probability": round(main["probability"], 3) if main and not main["by_hand"] else "",
         "type": record["type"],
         "category": record["category"],
         "phases": " ".join(dict.fromkeys(record["phases"])).strip(),
@@ -132,6 +145,7 @@ def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapp
         "volts": "" if record["volts"] is None else _row_value_digits(record["volts"], 6),
         "duration_s": _rounded_row_value(record["duration"], 6),
         "cycles": _rounded_row_value(record["cycles"], 2),
+        "cut": cut_side(record),
         "sag_type": record["sag_type"],
         "label": record["label"] or "",
         "probability": "" if record["probability"] is None else round(record["probability"], 3),
@@ -139,6 +153,7 @@ def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapp
         "runner_up_probability": round(second_probability, 3) if second else "",
         "rule_label": record["rule_label"],
         "agreement": record["agreement"],
+        "correction": "; ".join(filter(None, (record["correction"], main.get("correction")))),
         "sentence": record["sentence"],
         "reference_volts": _row_value_digits(record["reference_volts"], 6),
         "reference_source": record["reference_source"],

@@ -51,8 +51,11 @@ ITIC = ToleranceCurve(
 )
 """Information Technology Industry Council, 2000; 0.01 cycle is of 60 Hz."""
 
-SEMI = ToleranceCurve("SEMI F47-0706", lower=((0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.0, 80.0), (inf, 90.0)))
-"""Required to 1 s; 80 % to 10 s and 90 % beyond are recommended."""
+SEMI = ToleranceCurve(
+    "SEMI F47-0706",
+    lower=((0.05 - 1e-9, 0.0), (0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.0, 80.0), (inf, 90.0)),
+)
+"""Required from 50 ms to 1 s; 80 % to 10 s and 90 % beyond are recommended."""
 
 SEMI_REQUIRED = 1.0
 """Duration up to which SEMI F47 is mandatory [s]."""

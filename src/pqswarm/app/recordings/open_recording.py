@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm._base.thinning import extremes
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope, RecordingSource
 from pqswarm.recordings.envelope import (
     describe_header,
     describe_view,
-    encode_extremes,
     encode_status_channels,
     encode_thinned_series,
 )
 from pqswarm.recordings.status import interruptible_status_reading
 
 if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray
     from pqswarm.identify import Analysis
 
 MAX_POINTS = 4000
@@ -28,12 +25,8 @@ MAX_POINTS = 4000
 _MAX_STATUS = 128
 _MAX_CHANGES = 2000
 """Maximum number of status channels sent, and of changes of each."""
-_MAX_BAND_SAMPLES = 5_000_000
-_BAND_BLOCK = 100_000
 _MAX_ROWS = 200_000
-"""Maximum number of samples for wavelet bands, of a block of them, and of rows of a table of samples."""
-_BAND_MARGIN = 10.0
-"""Cycles before and after an interval that are included in its wavelet transform."""
+"""Maximum number of rows of a table of samples."""
 _READ_FROM_DISK = ("COMTRADE", "CSV", "table")
 """Formats whose samples are not held in memory."""
 
@@ -106,50 +99,6 @@ class OpenRecording:
                 one["spectrum"] = {"thd": one["spectrum"]["thd"], "orders": orders}
         return found
 
-    def bands(self, start: float, end: float, channel: int, points: int, check: Callable[[], object]) -> dict[str, Any]:
-        """Return the wavelet bands of an interval [s] of a channel, thinned; a long one is transformed in blocks."""
-        from pqswarm.features import band_waveforms
-
-        rate = self.source.sampling_rate
-        if not 0 <= channel < len(self.source.channels):
-            raise PqswarmError(f"channel must be 0 to {len(self.source.channels) - 1}, not {channel}.")
-        first, stop = max(floor(start * rate), 0), min(ceil(end * rate), self.source.n_samples)
-        if stop - first > _MAX_BAND_SAMPLES:
-            raise PqswarmError(f"wavelet bands are limited to {_MAX_BAND_SAMPLES / rate:.3g} s: zoom in.")
-        margin = ceil(_BAND_MARGIN * rate / self.source.nominal_frequency)  # filters reach beyond the ends
-        step = max(ceil((stop - first) / min(max(points, 1), MAX_POINTS)), 1)
-        block = max(_BAND_BLOCK // step, 1) * step
-        pieces: list[list[AnyArray]] = []
-        for at in range(first, stop, block):
-            check()
-            read_from = max(at - margin, 0)
-            until = min(at + block, stop)
-            samples = self.source.read(read_from, min(until + margin, self.source.n_samples)).channels[channel].samples
-            found = band_waveforms(samples, rate, self.source.nominal_frequency)
-            shown = found.values[:, at - read_from : until - read_from]
-            pieces.append([np.array(extremes(line, step) if step > 1 else (line, line)) for line in shown])
-        bands = [np.concatenate(parts, axis=1) for parts in zip(*pieces, strict=True)]
-        header = self.source.channels[channel]
-        return {
-            "channel": channel,
-            "name": header.name,
-            "unit": header.unit,
-            "from": first / rate,
-            "to": stop / rate,
-            "bands": [
-                {
-                    "name": name,
-                    "edges_hz": list(map(float, edges)),
-                    "from": first / rate,
-                    "step": step / rate,
-                    "n": low.size,
-                    **encode_extremes(low, high if step > 1 else None),
-                }
-                for name, edges, (low, high) in zip(found.names, found.edges_hz, bands, strict=True)
-            ],
-            "note": "",
-        }
-
     def table(self, start: float, end: float) -> str:
         """Return the samples of an interval [s] as CSV."""
         import csv
@@ -171,18 +120,18 @@ class OpenRecording:
         return stream.getvalue()
 
 
-def open_recording_urms_view(
+def open_recording_measured_view(
     analysis: "Analysis", start: float, end: float, points: int, channels: Sequence[int] | None = None
-) -> dict[str, Any] | None:
-    """Return Urms(1/2) [pu] of analysed channels, all or some, in an interval [s]; None if there is none."""
+) -> dict[str, Any]:
+    """Return Urms(1/2) [pu] of analysed channels, all or some, and the frequency [Hz] in an interval [s], if known."""
     found = analysis.characterization
     if found is None:
-        return None
+        return {}
     measured = found.require_series()
     points = min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:
-        return None
+        return {}
     step = float(time[-1] - time[0]) / (time.size - 1)
     first = max(int(np.searchsorted(time, start)) - 1, 0)
     stop = min(int(np.searchsorted(time, end)) + 1, time.size)
@@ -190,7 +139,7 @@ def open_recording_urms_view(
     # On a fixed grid, the curve does not flicker while panning.
     first, stop = first // times * times, min(ceil(stop / times) * times, time.size)
     series = [encode_thinned_series(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
-    return {
+    urms = {
         "from": float(time[first]),
         "to": float(time[max(stop - 1, 0)]),
         "n": series[0]["n"],
@@ -201,3 +150,7 @@ def open_recording_urms_view(
             if channels is None or one.number in channels
         ],
     }
+    hertz = getattr(measured, "frequency", np.empty(0))
+    is_known = hertz.size == time.size and np.isfinite(hertz).any()
+    trace = encode_thinned_series(hertz[first:stop], float(time[first]), step, times) if is_known else None
+    return {"urms": urms, "frequency": trace}

@@ -193,6 +193,13 @@ class RecordingFiles:
             found = self._known(name, visitor)
         return found if found is not None and all(is_inside(found.home, part) for part in found.parts) else None
 
+    def find_same(self, upload: RecordingFile) -> RecordingFile | None:
+        """Return the file of the folder that has the content of an upload, if there is one."""
+        if not upload.stamp:
+            return None
+        same = self._files.get("", {}).get(_digest(Candidate("", upload.parts, upload.stamp))[:24])
+        return same if same is not None and all(part.is_file() for part in same.parts) else None
+
     def find_elsewhere(self, content: str, name: str) -> RecordingFile:
         """Return a file of another folder, where it was analysed, if its content is still the same."""
         for one in self.archive.files.by_content([content]).get(content, ()):
@@ -466,7 +473,7 @@ class AnalysisQueue:
                 self.failed[file.id, file.stamp] = reasons[0]
                 return  # the same content may come again
             if claim == "mine" and file.seen is not None:
-                self.archive.finish(file.seen, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
+                self.archive.finish(file.seen, found.results, analyzer=found.analyzer, facts=found.facts)
         self._done.add(file.content)
 
     def _publish_progress(self, file: RecordingFile, progress: float) -> None:

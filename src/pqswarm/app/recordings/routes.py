@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -12,12 +12,17 @@ from tornado.web import stream_request_body
 from pqswarm._base.checks import is_integer
 from pqswarm._base.text import file_text, json_text
 from pqswarm.app.handlers import BaseHandler, HTTPMissing, HTTPRefusal
-from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
-from pqswarm.app.recordings.queue import RecordingInFile, analyze_queued_file, remove_queued_upload, upload_folder_name
+from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_measured_view
+from pqswarm.app.recordings.queue import (
+    RecordingFile,
+    RecordingInFile,
+    analyze_queued_file,
+    remove_queued_upload,
+    upload_folder_name,
+)
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.app.recordings.uploads import Upload
-from pqswarm.identify import Analysis, EventFilter, EventResult, possible_labels
-from pqswarm.identify.archive.events import NOT_AN_EVENT
+from pqswarm.identify import Analysis, EventFilter, EventResult
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_table
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.show.page import page_html
@@ -79,6 +84,19 @@ class RecordingRoute(BaseHandler):
             raise HTTPRefusal(f"channels must be places from 0 to {len(opened.source.channels) - 1}.", 400)
         return found
 
+    async def remove_upload(self, file: RecordingFile) -> list[str]:
+        """Remove an upload with all that is known of it; return the names of the removed files."""
+        self.section.close(file)
+        try:
+            removed = await self.work(remove_queued_upload, file)
+        except OSError as error:
+            raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
+        await self.section.queue.forget(file)
+        await self.work(lambda: self.section.stored.look(now=True))
+        await self.work(lambda: self.section.update(self.visitor, now=True))
+        self.workbench.publish(CHANGED, self.visitor)
+        return removed
+
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         """Return an integer of the query."""
         value = self.number(name, float(default))
@@ -105,42 +123,71 @@ class OneRecordingRoute(RecordingRoute):
     """The header of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send the metadata; from then on the recording is open, and is analysed before others."""
-        place, opened = await self.open(name)
+        """Send the metadata; from then on the recording is open, and is analysed before others.
+
+        Of a deleted recording send what the archive has kept.
+        """
+        place = await self.find(name)
+        kept = await self.work(self.section.kept, place)
+        known = {"id": place.id, "path": place.file.name, "upload": bool(place.file.visitor)}
+        shown = place.file.name.removeprefix("uploads/")
+        if kept and not place.file.stamp:
+            known |= await self.work(self._describe_kept, place, kept)
+            self.send_json_text(json_text(known | {"name": shown, "siblings": [place.id]}))
+            return
+        opened = await self.work(self.section.open, self.job, place)
         self.section.queue.prioritize(place)
         header = await self.work(opened.header, self.job.check)
-        known = {
-            "id": place.id,
-            "name": place.file.name.removeprefix("uploads/") + _route_place_in_file(place, opened),
-            "path": place.file.name,
-            "upload": bool(place.file.visitor),
-            "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
-        }
+        for number in kept.get("dead", ()):
+            header["channels"][number]["is_dead"] = True
+        known["name"] = shown + _route_place_in_file(place, opened)
+        known["siblings"] = [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)]
         self.send_json_text(json_text(header | known))
+
+    def _describe_kept(self, place: RecordingInFile, kept: Mapping[str, Any]) -> dict[str, Any]:
+        found = self.section.analysis(place)
+        analysis = None if found is None else self.section.archive.analysis(found["number"])
+        return {} if analysis is None else _route_kept_header(kept, analysis)
 
     async def delete(self, name: str) -> None:
         """Remove an upload."""
         place = await self.find(name)
         if not place.file.visitor:
             raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
-        self.section.close(place.file)
-        try:
-            removed = await self.work(remove_queued_upload, place.file)
-        except OSError as error:
-            raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
-        await self.section.queue.forget(place.file)
-        await self.work(lambda: self.section.stored.look(now=True))
-        await self.work(lambda: self.section.update(self.visitor, now=True))
-        self.workbench.publish(CHANGED, self.visitor)
-        self.send_json({"removed": removed})
+        self.send_json({"removed": await self.remove_upload(place.file)})
+
+
+def _route_kept_header(kept: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
+    """The metadata of a recording whose file is gone."""
+    note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
+    named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
+    return {
+        "source": analysis.source,
+        "station": analysis.station,
+        "start": None if analysis.start is None else analysis.start.isoformat(),
+        "seconds": analysis.duration,
+        "n_samples": analysis.n_samples,
+        "sampling_rate": analysis.sampling_rate,
+        "nominal_frequency": analysis.nominal_frequency,
+        "channels": [{"unit": "V", "kind": "voltage", **named[number]} for number in kept["numbers"]],
+        "format": "deleted",
+        "notes": [note],
+        "status": [],
+        "is_kept": True,
+    }
 
 
 class WaveformRoute(RecordingRoute):
     """The waveforms of an interval."""
 
     async def get(self, name: str) -> None:
-        """Send the view at the resolution reached so far."""
-        place, opened = await self.open(name)
+        """Send the view at the resolution reached so far; of a deleted recording the one that was kept."""
+        place = await self.find(name)
+        kept = {} if place.file.stamp else await self.work(self.section.kept, place)
+        if kept:
+            self.send_json(kept["view"] | {"urms": None})
+            return
+        opened = await self.work(self.section.open, self.job, place)
         start, end = self.interval(opened)
         points = self.integer("points", 1000, 1, MAX_POINTS)
         channels = self.channels(opened)
@@ -152,8 +199,8 @@ class WaveformRoute(RecordingRoute):
             found = await self.work(opened.view, start, end, points, self.job.check, channels)
 
         def write() -> str:
-            urms = None if analysis is None else open_recording_urms_view(analysis, start, end, points, channels)
-            return json.dumps(found | {"urms": urms}, allow_nan=False, separators=(",", ":"))
+            measured = {} if analysis is None else open_recording_measured_view(analysis, start, end, points, channels)
+            return json.dumps(found | {"urms": None} | measured, allow_nan=False, separators=(",", ":"))
 
         self.send_json_text(await self.work(write))
 
@@ -176,26 +223,28 @@ class RecordingAnalysisRoute(RecordingRoute):
             lists = ("events", "incidents", "references", "channels", "caveats", "notes")
             empty: dict[str, list[str]] = {name: [] for name in lists}
             return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
+        ends = [*section.archive.kept(found["number"]).get("worst_ends", ()), *[None] * len(analysis.events)]
         events = [
-            row | _route_event_details(analysis, result)
-            for result, row in zip(analysis.events, section.rows(place), strict=False)  # it may be analysed again now
+            row | _route_event_details(result) | {"worst_end": end}
+            for result, row, end in zip(analysis.events, section.rows(place), ends, strict=False)  # analysed again now?
         ]
         known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
         names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
         names.append("no_event_reason")
-        more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in analysis.incidents]}
+        incidents = [one.as_dict() | {"title": one.title, "verdict": one.verdict} for one in analysis.incidents]
+        more = {"events": events, "incidents": incidents}
         more |= {"again": found["again"], "analyzed_at": found["analyzed_at"]}
         return json_text(state | {name: known[name] for name in names} | more)
 
 
-def _route_event_details(analysis: Analysis, result: EventResult) -> dict[str, Any]:
+def _route_event_details(result: EventResult) -> dict[str, Any]:
     """What the page of a recording shows of an event, in addition to its row."""
     record = result.as_dict()
     return {
         "parts": record["parts"],
         "also": record["also"],
         "probabilities": record["probabilities"],
-        "possible": possible_labels(analysis, result),
+        "class_correction": record["correction"],
         "title": event_sentence(result),
     }
 
@@ -215,20 +264,6 @@ class CursorRoute(RecordingRoute):
         self.send_json_text(json_text({"moments": measured}))
 
 
-class WaveletBandsRoute(RecordingRoute):
-    """Wavelet bands of an interval."""
-
-    async def get(self, name: str) -> None:
-        """Send those of one channel."""
-        _, opened = await self.open(name)
-        start, end = self.interval(opened)
-        channel = self.integer("channel", 0, 0, 100_000)
-        points = self.integer("points", 1000, 1, MAX_POINTS)
-        await self.send_text(
-            lambda: json_text(opened.bands(start, end, channel, points, self.job.check)), "application/json"
-        )
-
-
 class SampleTableRoute(RecordingRoute):
     """The samples of an interval as CSV."""
 
@@ -245,7 +280,7 @@ class RecordingPageRoute(RecordingRoute):
     async def get(self, name: str) -> None:
         """Send the page as a download; analyse the recording first if necessary."""
         place, opened = await self.open(name)
-        analysis = await self.measured(place)
+        analysis = await self.work(self.section.archive.corrected, await self.measured(place), place.file.content)
         name = f"{place.file.path.stem}.html"
         await self.send_text(
             lambda: page_html([replace(analysis, path=place.file.name)], find=lambda _: opened.source),
@@ -281,13 +316,16 @@ class SheetRoute(RecordingPageRoute):
         from pqswarm.identify.show.sheet import SheetBook
 
         place, opened = await self.open(name)
-        analysis = await self.measured(place)
-        incidents = list(analysis.incidents)
+        found = await self.measured(place)
+        analysis = await self.work(self.section.archive.corrected, found, place.file.content)
+        chosen = [one.event for one in found.events]
         if self.get_query_argument("event", None) is not None:
             event = self.integer("event", 0, 0, 1_000_000)
-            incidents = [one for one in incidents if event in one.events]
+            chosen = chosen[event : event + 1]
+        kept = {i for i, one in enumerate(analysis.events) if one.event in chosen}
+        incidents = [one for one in analysis.incidents if kept & set(one.events)]
         if not incidents:
-            raise HTTPMissing("There is no such incident.")
+            raise HTTPMissing("There is no such incident, or a person called it no event.")
         book = SheetBook()
         await self.work(book.add, opened.source, analysis, incidents)
         self.send_bytes(book.finish(), "application/pdf", f"{place.file.path.stem}.pdf")
@@ -347,6 +385,11 @@ class UploadRoute(RecordingRoute):
             upload.drop()
         section = self.section
         file = await self.work(section.files.add, path, self.visitor, section.stored.beside(path))
+        same = await self.work(section.files.find_same, file)
+        if same is not None:
+            await self.remove_upload(file)
+            self.send_json({"recording": same.id, "name": same.name, "is_known": True})
+            return
         self.workbench.publish(CHANGED, self.visitor)
         section.queue.wake()
         place = RecordingInFile(file, 0)
@@ -565,10 +608,9 @@ class CorrectionsRoute(ArchiveRoute):
             raise HTTPRefusal("label, by and note must be strings.", 400)
         place = await self.find(name)
         row = await self.work(self._add, place, index, what, *texts)
-        correction = row["correction" if what == "class" else "cause_correction"]
         message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index, "what": what}
-        self.workbench.publish(message | {"correction": correction, "row": row}, place.file.visitor or None)
-        self.send_json({"correction": correction})
+        self.workbench.publish(message | {"row": row}, place.file.visitor or None)
+        self.send_json({"row": row})
 
     def _add(self, place: RecordingInFile, index: int, what: str, label: str, by: str, note: str) -> dict[str, Any]:
         section = self.section
@@ -576,15 +618,8 @@ class CorrectionsRoute(ArchiveRoute):
         analysis = None if found is None else section.archive.analysis(found["number"])
         if found is None or analysis is None or not 0 <= index < len(analysis.events):
             raise HTTPMissing("There is no such event, or the recording has not been analysed yet.")
-        if what == "class" and label not in ("", NOT_AN_EVENT, *_route_possible_labels(analysis, index)):
-            raise HTTPRefusal("That class contradicts the measurements.", 400)
         section.archive.correct(found["number"], index, label, by, note, what=what)
         return section.rows(place)[index]
-
-
-def _route_possible_labels(analysis: Any, index: int) -> "tuple[str, ...]":
-    event: EventResult = analysis.events[index]
-    return tuple(possible_labels(analysis, event))
 
 
 class NotesRoute(ArchiveRoute):
@@ -625,7 +660,6 @@ ROUTES: list[tuple[str, type[BaseHandler]]] = [
     (rf"/api/recordings/({ID})/view", WaveformRoute),
     (rf"/api/recordings/({ID})/analysis", RecordingAnalysisRoute),
     (rf"/api/recordings/({ID})/cursor", CursorRoute),
-    (rf"/api/recordings/({ID})/bands", WaveletBandsRoute),
     (rf"/api/recordings/({ID})/raw.csv", SampleTableRoute),
     (rf"/api/recordings/({ID})/page.html", RecordingPageRoute),
     (rf"/api/recordings/({ID})/sheet.pdf", SheetRoute),

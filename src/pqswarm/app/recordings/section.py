@@ -26,9 +26,9 @@ from pqswarm.app.recordings.uploads import StoredUploads, clean_upload_parts
 from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
+from pqswarm.identify.analysis import NOT_AN_EVENT
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
-from pqswarm.identify.archive.events import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.rows import COLORS
 
@@ -129,6 +129,11 @@ class RecordingsSection:
     def analysis(self, place: RecordingInFile) -> dict[str, Any] | None:
         """Return what the archive knows of a recording, if it was analysed."""
         return self.archive.find(place.id, upload_folder_name(place.file.visitor) if place.file.visitor else "")
+
+    def kept(self, place: RecordingInFile) -> dict[str, Any]:
+        """Return what the archive has kept of a recording besides its analysis."""
+        found = self.analysis(place)
+        return {} if found is None else self.archive.kept(found["number"])
 
     def state_of(self, place: RecordingInFile, found: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the progress of the analysis."""

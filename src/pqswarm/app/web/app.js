@@ -226,6 +226,15 @@
     store("localStorage", THEME, next);
   });
 
+  // Paper cannot be unfolded: what is folded is printed open.
+  const folds = () => [...holder.querySelectorAll("details:not(.correct, .other-class, .waves-choose, .filter-fields)")];
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = folds().filter((one) => !one.open);
+    folded.forEach((one) => { one.open = true; });
+  });
+  window.addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
+
   pq.app = { api, register, go, link, parse, fail, headers, withTicket, page, sections };
   window.addEventListener("DOMContentLoaded", () => {
     const bar = document.getElementById("sections");

@@ -19,6 +19,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.files import LEASE, SeenFile, look_at_file
+from pqswarm.identify.archive.picture import RecordingFacts, look_at_recording
 from pqswarm.identify.folder.batch import Failure, failure_of, find_batch_candidate, identify_file
 from pqswarm.identify.model import Model, default_model, load_model
 from pqswarm.recordings import RecordingSource, Site, open_recordings
@@ -35,11 +36,11 @@ _WAIT = 0.2
 
 @dataclass(frozen=True)
 class AnalyzedFile:
-    """The results of a file, and the number of channels of each of its recordings."""
+    """The results of a file, and what else is kept of each of its recordings."""
 
     results: tuple[Analysis | Failure, ...]
-    n_channels: tuple[int | None, ...]
-    analyzer: str
+    facts: tuple[RecordingFacts, ...] = ()
+    analyzer: str = ""
 
     @property
     def is_retryable(self) -> bool:
@@ -88,21 +89,21 @@ class ArchiveAnalyzer:
         keep_series: bool = False,
     ) -> AnalyzedFile:
         """Analyse a file; no error but those of `progress` escapes."""
-        counts: list[int] = []
+        seen: list[RecordingFacts] = []
 
-        def count(source: RecordingSource, analysis: Analysis) -> None:
-            counts.append(len(source.channels))
+        def look(source: RecordingSource, analysis: Analysis) -> None:
+            seen.append(look_at_recording(source, analysis))
             if after is not None:
                 after(source, analysis)
 
         site = self.site_of(path)
         results = [
             replace(one, characterization=None) if isinstance(one, Analysis) and not keep_series else one
-            for one in identify_file(path, **{**self.options, "site": site}, after=count, progress=progress)
+            for one in identify_file(path, **{**self.options, "site": site}, after=look, progress=progress)
         ]
-        numbers = iter(counts)
-        channels = tuple(next(numbers, None) if isinstance(one, Analysis) else None for one in results)
-        return AnalyzedFile(tuple(results), channels, self.digest(site))
+        left = iter(seen)
+        facts = [next(left, RecordingFacts()) if isinstance(one, Analysis) else RecordingFacts() for one in results]
+        return AnalyzedFile(tuple(results), tuple(facts), self.digest(site))
 
 
 def analyzer_model_digest(model: Model) -> str:
@@ -155,14 +156,14 @@ def analyze_into_archive(
         with analyzer_heartbeat(archive, [file.content]):
             found = analyze(file.path)
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
-        found = AnalyzedFile((failure_of(error, file.path, ""),), (None,), "")
+        found = AnalyzedFile((failure_of(error, file.path, ""),))
     except BaseException:
         archive.files.release([file.content])
         raise
     if found.is_retryable or not is_current():
         archive.files.release([file.content])
         return found, None
-    return found, archive.finish(file, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
+    return found, archive.finish(file, found.results, analyzer=found.analyzer, facts=found.facts)
 
 
 @dataclass
@@ -222,7 +223,7 @@ def identify_many(
             one = pending.popleft()
             if pool is not None and one.future is not None and is_worker_death(one.future.exception()):
                 _outlive_analyzer_worker(pool, one, pending, submit)
-            results, remark = _await_analyzer_results(archive, one, lambda path: analyzer.analyze(path, after))
+            results, remark = _await_analyzer_results(archive, one, analyzer, after)
             if one.file is not None and one.file.content in claimed:
                 claimed.remove(one.file.content)
             yield one.path, results, remark
@@ -243,7 +244,7 @@ def _outlive_analyzer_worker(
         pool.restart()
         failure = Failure(file_text(one.path), "", "ended its worker twice: is there enough memory?", retryable=True)
         one.future = Future()
-        one.future.set_result(AnalyzedFile((failure,), (None,), ""))
+        one.future.set_result(AnalyzedFile((failure,)))
     for other in pending:
         if other.future is not None and (not other.future.done() or other.future.exception() is not None):
             other.future = submit(pool, other)
@@ -267,24 +268,35 @@ def _claim_for_analyzer(archive: "Archive | None", path: Path, again: bool) -> _
 
 
 def _await_analyzer_results(
-    archive: "Archive | None", one: _AnalyzerFile, analyze: Callable[[Path], AnalyzedFile]
+    archive: "Archive | None",
+    one: _AnalyzerFile,
+    analyzer: ArchiveAnalyzer,
+    after: Callable[[RecordingSource, Analysis], object] | None,
 ) -> "tuple[tuple[Analysis | Failure, ...], str]":
-    """The results of a file, waiting for whoever analyses it."""
+    """The results of a file, waiting for whoever analyses it; those of an archive with its corrections and notes."""
     if one.failure is not None:
         return (one.failure,), ""
-    while archive is not None and one.file is not None and one.state == "busy":
-        time.sleep(_WAIT)
-        one.state = archive.files.claim(one.file.content)
-    if archive is not None and one.file is not None and one.state == "done":
-        return tuple(archive.results(one.file.content, file_text(one.path))), "analysed before"
-    found = analyze(one.path) if one.future is None else one.future.result()
     if archive is None or one.file is None:
+        found = analyzer.analyze(one.path, after) if one.future is None else one.future.result()
         return found.results, ""
-    if found.is_retryable:
-        archive.files.release([one.file.content])
-        return found.results, ""
-    written = archive.finish(one.file, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
-    return found.results, "" if written is not None else "analysed by another process"
+    content = one.file.content
+
+    def after_corrected(source: RecordingSource, analysis: Analysis) -> None:
+        if after is not None:
+            after(source, archive.corrected(analysis, content))
+
+    while one.state == "busy":
+        time.sleep(_WAIT)
+        one.state = archive.files.claim(content)
+    remark = "analysed before"
+    if one.state != "done":
+        found = analyzer.analyze(one.path, after_corrected) if one.future is None else one.future.result()
+        if found.is_retryable:
+            archive.files.release([content])
+            return found.results, ""
+        written = archive.finish(one.file, found.results, analyzer=found.analyzer, facts=found.facts)
+        remark = "" if written is not None else "analysed by another process"
+    return tuple(archive.results(content, file_text(one.path))), remark
 
 
 @lru_cache(maxsize=4)

@@ -18,11 +18,11 @@ from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
-from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
+from pqswarm.identify.archive.corrections import apply_corrections, leave_out_hidden, note_text
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
 from pqswarm.identify.archive.events import (
-    NOT_AN_EVENT,
     ArchivedEvents,
     Deliveries,
     event_records,
@@ -38,6 +38,7 @@ from pqswarm.identify.archive.events import (
     to_event_microseconds,
 )
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
+from pqswarm.identify.archive.picture import RecordingFacts
 from pqswarm.identify.folder.batch import Failure, check_site
 from pqswarm.identify.training.corrections import Correction
 from pqswarm.measure.incidents.stages import CAUSES
@@ -47,6 +48,8 @@ KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")
 """Causes to choose from; any other text is allowed, too."""
 _LONGEST = {"author": 200, "note": 2000, "cause": 100, "site": 100_000}
 """Maximum number of characters."""
+_IS_LISTED = "(recordings.reason NOT LIKE 'is not a recording%' OR owner != '')"
+"""Condition of what is listed: a folder of recordings may hold other files, such as notes."""
 _SELECT = """
 SELECT recordings.id AS number, content, position, source, recordings.name, owner, stations.name AS station,
 recordings.start, seconds, n_channels, n_events, recordings.reason, contents.state, analyzer, contents.at AS analyzed_at
@@ -80,6 +83,11 @@ class Archive:
         self.files = ArchiveFiles(self.database)
         self.events = ArchivedEvents(self.database)
         self.deliveries = Deliveries(self.database, self.events)
+        if self.database.is_converted:
+            with self.database.transaction() as database:
+                query = "SELECT DISTINCT id FROM recordings JOIN corrections USING (content, position)"
+                for (recording,) in database.execute(query).fetchall():
+                    self._write_corrections(database, recording)
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +103,8 @@ class Archive:
     def counts(self) -> dict[str, int]:
         """Return the numbers of files, recordings and events, and of contents that wait or failed."""
         return self.database.named_rows(
-            "SELECT (SELECT count(*) FROM files) AS files, (SELECT count(*) FROM recordings) AS recordings,"
+            "SELECT (SELECT count(*) FROM files) AS files, "
+            f"(SELECT count(*) FROM recordings WHERE {_IS_LISTED}) AS recordings,"
             " (SELECT coalesce(sum(n_events), 0) FROM recordings) AS events,"
             " (SELECT count(*) FROM contents WHERE state = 'waiting') AS waiting,"
             " (SELECT count(*) FROM contents WHERE state = 'failed') AS failed"
@@ -114,7 +123,7 @@ class Archive:
         results: Sequence[Analysis | Failure],
         *,
         analyzer: str = "",
-        n_channels: Sequence[int | None] = (),
+        facts: Sequence[RecordingFacts] = (),
     ) -> int | None:
         """Write the analysis of a content in one transaction; return the number of events that are new or changed.
 
@@ -135,9 +144,9 @@ class Archive:
                 self._remove_content(database, old)
             for table in ("corrections", "notes") if grown_from else ():
                 database.execute(f"UPDATE {table} SET content = ? WHERE content = ?", (file.content, grown_from))
-            counts = [*n_channels, *[None] * len(results)]
+            known_facts = [*facts, *[RecordingFacts()] * len(results)]
             for position, result in enumerate(results):
-                self._write_recording(database, writer, file, position, result, counts[position])
+                self._write_recording(database, writer, file, position, result, known_facts[position])
             values = {
                 "digest": file.content,
                 "state": "failed" if results and len(failures) == len(results) else "done",
@@ -165,10 +174,12 @@ class Archive:
         file: SeenFile,
         position: int,
         result: Analysis | Failure,
-        n_channels: int | None,
+        facts: RecordingFacts,
     ) -> None:
-        """Write a recording with its incidents and events."""
-        analysis = result if isinstance(result, Analysis) else None
+        """Write a recording with its incidents and events, and the corrections of an earlier analysis."""
+        analysis = None
+        if isinstance(result, Analysis):
+            analysis = apply_corrections(result, self.events.corrections_of(file.content, position))
         values = {
             "content": file.content,
             "position": position,
@@ -178,19 +189,42 @@ class Archive:
             "station": self._find_station(database, "" if analysis is None else analysis.station),
             "start": None if analysis is None else to_event_microseconds(analysis.start),
             "seconds": None if analysis is None else analysis.duration,
-            "n_channels": n_channels,
+            "n_channels": facts.n_channels,
             "n_events": 0 if analysis is None else len(analysis.events),
             "reason": file_text(result.reason) if isinstance(result, Failure) else "",
             "revision": self.database.next_revision(),
         }
         recording = insert(database, "recordings", values)
         head = "" if analysis is None else head_record(analysis)
-        insert(database, "recording_records", {"recording": recording, "record": head})
+        insert(database, "recording_records", {"recording": recording, "record": head, "picture": facts.picture})
         if analysis is None:
             return
+        self._write_incidents(database, recording, analysis)
+        writer.write(recording, position, analysis)
+
+    def _write_incidents(self, database: sqlite3.Connection, recording: int, analysis: Analysis) -> None:
+        """Write the incidents of a recording in place of those that are there."""
+        database.execute("DELETE FROM incidents WHERE recording = ?", (recording,))
         for number, incident in enumerate(analysis.incidents):
             insert(database, "incidents", {"recording": recording, "position": number} | incident_values(incident))
-        writer.write(recording, position, analysis, self.events.corrections_of(file.content, position))
+
+    def _write_corrections(self, database: sqlite3.Connection, recording: int) -> None:
+        """Write the corrections in force into the records of a recording, and the columns by which it is searched."""
+        query = "SELECT content, position FROM recordings WHERE id = ?"
+        content, place = database.execute(query, (recording,)).fetchone()
+        found = self.analysis(recording)
+        if found is None:
+            return
+        analysis = apply_corrections(found, self.events.corrections_of(content, place))
+        self._write_incidents(database, recording, analysis)
+        for values, record in zip(event_values(analysis), event_records(analysis), strict=True):
+            own = "recording = :recording AND position = :position"
+            row = values | {"recording": recording, "record": record}
+            columns = "label = :label, cause = :cause, hidden = :hidden, incident = :incident"
+            database.execute(f"UPDATE events SET {columns} WHERE {own}", row)
+            number = f"SELECT number FROM events WHERE {own}"
+            database.execute(f"UPDATE event_records SET record = :record WHERE number = ({number})", row)
+        database.execute("UPDATE recordings SET revision = ? WHERE id = ?", (self.database.next_revision(), recording))
 
     def _find_station(self, database: sqlite3.Connection, name: str) -> int:
         """Return the ID of a station, which may be new."""
@@ -220,7 +254,7 @@ class Archive:
 
     @reading
     def analysis(self, recording: int) -> Analysis | None:
-        """Return the analysis of a recording; None if it failed."""
+        """Return the analysis of a recording, with corrections and notes; None if it failed."""
         query = "SELECT record, name FROM recordings JOIN recording_records ON recording = id WHERE id = ?"
         ((head, name),) = self.database.rows(query, recording)
         if not head:
@@ -229,17 +263,40 @@ class Archive:
         events = [record for (record,) in self.database.rows(query, recording)]
         query = "SELECT record FROM incidents WHERE recording = ? ORDER BY position"
         incidents = [record for (record,) in self.database.rows(query, recording)]
-        return read_analysis(head, events, incidents, name)
+        return read_analysis(head, events, incidents, name, map(note_text, self.notes(recording)))
+
+    @reading
+    def corrected(self, analysis: Analysis, content: str) -> Analysis:
+        """Return a new analysis of a recording of a content to pass on: with the corrections and notes of the archive.
+
+        What a person called no event is left out.
+        """
+        query = "SELECT id, position FROM recordings WHERE content = ? AND source = ?"
+        rows = self.database.rows(query, content, file_text(analysis.source))
+        if not rows:
+            return analysis
+        recording, position = rows[0]
+        corrections = self.events.corrections_of(content, position)
+        return leave_out_hidden(apply_corrections(analysis, corrections, self.notes(recording)))
+
+    @reading
+    def kept(self, recording: int) -> dict[str, Any]:
+        """Return what is kept of a recording besides its analysis, see RecordingFacts; empty if there is nothing."""
+        ((text,),) = self.database.rows("SELECT picture FROM recording_records WHERE recording = ?", recording)
+        return dict(json.loads(text or "{}"))
 
     @reading
     def results(self, content: str, path: str = "") -> list[Analysis | Failure]:
-        """Return the stored results of a content: an analysis or failure per recording; `path` replaces its own."""
+        """Return the stored results of a content to pass on: an analysis or failure per recording.
+
+        What a person called no event is left out; `path` replaces that of the file.
+        """
         query = "SELECT id, name, source, reason FROM recordings WHERE content = ? ORDER BY position"
         results: list[Analysis | Failure] = []
         for recording, name, source, reason in self.database.rows(query, content):
             analysis = self.analysis(recording)
             failure = Failure(path or name, source, reason)
-            results.append(failure if analysis is None else replace(analysis, path=path or name))
+            results.append(failure if analysis is None else leave_out_hidden(replace(analysis, path=path or name)))
         return results
 
     # Recordings
@@ -258,7 +315,7 @@ class Archive:
         self, *, owner: str = "", after: str = "", limit: int = 100, state: str = "", station: int = 0, text: str = ""
     ) -> dict[str, Any]:
         """Return a page of recordings, the newest first, and the key of the next page."""
-        where = ["owner IN ('', ?)"]
+        where = ["owner IN ('', ?)", "1" if state == "failed" else _IS_LISTED]
         values: list[Any] = [owner]
         if state in ("failed", "done"):
             where.append("recordings.reason != ''" if state == "failed" else "recordings.reason = ''")
@@ -314,43 +371,32 @@ class Archive:
         if what == "cause" and (len(label) > _LONGEST["cause"] or not label.isprintable()):
             raise PqswarmError(f"a cause is a line of at most {_LONGEST['cause']} characters.")
         with self.database.transaction() as database:
-            event = database.execute(
-                "SELECT event_records.record, content, recordings.position FROM events "
-                "JOIN event_records USING (number) JOIN recordings ON recordings.id = recording "
-                "WHERE recording = ? AND events.position = ?",
-                (recording, position),
-            ).fetchone()
-            if event is None:
+            stored = database.execute("SELECT content, position FROM recordings WHERE id = ?", (recording,)).fetchone()
+            analysis = None if stored is None else self.analysis(recording)
+            if analysis is None or not 0 <= position < len(analysis.events):
                 raise PqswarmError("there is no such event.")
-            record, content, place = event
+            found = apply_corrections(analysis, ())
+            incident = found.incident_of(position)
+            cause = "" if incident is None else incident.verdict
             values = {
-                "content": content,
-                "position": place,
+                "content": stored[0],
+                "position": stored[1],
                 "what": what,
                 "label": label,
                 "author": by.strip(),
                 "at": _archive_time_now(),
                 "note": note.strip(),
-                "record": record,
+                "record": event_records(found)[position],
+                "found": found.events[position].class_in_words if what == "class" else cause,
             }
             insert(database, "corrections", values)
-            analysis = self.analysis(recording)
-            if analysis is not None:
-                rows = event_values(analysis, event_records(analysis), self.events.corrections_of(content, place))
-                database.executemany(
-                    "UPDATE events SET label = :label, cause = :cause, hidden = :hidden "
-                    "WHERE recording = :recording AND position = :position",
-                    [row | {"recording": recording} for row in rows],
-                )
-            database.execute(
-                "UPDATE recordings SET revision = ? WHERE id = ?", (self.database.next_revision(), recording)
-            )
+            self._write_corrections(database, recording)
 
     @reading
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
-        """Return all corrections, the newest first: of what, by whom, when, and what the analysis was."""
+        """Return all corrections, the newest first: of what, by whom, when, and what was found."""
         query = (
-            "SELECT number, content, position, what, label, author AS by, at, note, corrections.record, "
+            "SELECT number, content, position, what, found, label, author AS by, at, note, corrections.record, "
             "coalesce(recordings.name, '') AS path, coalesce(owner, '') AS owner FROM corrections "
             "LEFT JOIN recordings USING (content, position) "
             "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
@@ -360,11 +406,10 @@ class Archive:
             event = json.loads(row["record"])
             log.append(
                 {
-                    **{key: row[key] for key in ("number", "path", "what", "label", "by", "at", "note")},
+                    **{key: row[key] for key in ("number", "path", "what", "found", "label", "by", "at", "note")},
                     "recording": recording_id(row["content"], row["position"]),
                     "upload": bool(row["owner"]),
-                    "found_label": event["label"],
-                    **{key: event[key] for key in ("type", "start", "channels", "rule_label", "sentence")},
+                    **{key: event[key] for key in ("type", "start", "channels", "sentence")},
                 }
             )
         return log
@@ -536,11 +581,10 @@ class _EventWriter:
         self.before = before
         self.n_new = 0
 
-    def write(self, recording: int, place: int, analysis: Analysis, corrections: Sequence[Mapping[str, Any]]) -> None:
+    def write(self, recording: int, place: int, analysis: Analysis) -> None:
         """Write the events of the recording at a place of the content."""
-        texts = event_records(analysis)
         before = [old for old in self.before if old["place"] == place]
-        for values, text in zip(event_values(analysis, texts, corrections), texts, strict=True):
+        for values, text in zip(event_values(analysis), event_records(analysis), strict=True):
             record = json.loads(text)
             same = next((old for old in before if is_same_event(old["record"], record)), None)
             if same is not None:

@@ -3,7 +3,6 @@
 A rollback journal, not a write-ahead log: the latter does not work on network shares, where archives often are.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,57 +17,23 @@ from urllib.parse import quote
 from weakref import finalize
 
 from pqswarm._base.files import file_identity
-from pqswarm._base.text import file_text, json_text
+from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
-from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.tolerance import tolerance_curve_point
 
-_RENAMED_KEYS = {
-    "kind": "type",
-    "class": "label",
-    "rule_class": "rule_label",
-    "reference": "reference_volts",
-    "event_numbers": "events",
-}
-_RENAMED_STATES = {
-    "live": "connected",
-    "dead throughout": "disconnected",
-    "dead for a part": "partial",
-    "calculated": "derived",
-    "not of the supply": "auxiliary",
-}
-_NOTHING = "SELECT number FROM events WHERE kind = 'none'"
-_IS_NOTHING = "json_extract(record, '$.kind') = 'none'"
 _MIGRATION = (
-    "UPDATE recording_records SET record = json_set(record, '$.no_event_reason', json_extract((SELECT e.record FROM "
-    f"event_records AS e JOIN events USING (number) WHERE number IN ({_NOTHING}) AND "
-    "events.recording = recording_records.recording), '$.sentence')) "
-    "WHERE recording IN (SELECT recording FROM events WHERE kind = 'none')",
-    f"DELETE FROM event_records WHERE number IN ({_NOTHING})",
-    "DELETE FROM events WHERE kind = 'none'",
-    "INSERT INTO notes (content, position, text, author, at, removed) SELECT content, position, "
-    f"'No event was found; corrected to ' || label || '. ' || note, author, at, '' FROM corrections "
-    f"WHERE {_IS_NOTHING}",
-    f"DELETE FROM corrections WHERE {_IS_NOTHING}",
-    "ALTER TABLE contents RENAME COLUMN analyser TO analyzer",
-    "ALTER TABLE events RENAME COLUMN kind TO type",
-    "ALTER TABLE events RENAME COLUMN class TO label",
-    "ALTER TABLE events ADD COLUMN seconds REAL",
-    "ALTER TABLE events ADD COLUMN percent REAL",
-    "DROP TABLE words",
-    "DROP TABLE recording_events",
-    "UPDATE recording_records SET record = renamed(record) WHERE record != ''",
-    "UPDATE incidents SET record = renamed(record)",
-    "UPDATE event_records SET record = renamed_event(record)",
-    "UPDATE corrections SET record = renamed_event(record)",
-    "UPDATE events SET seconds = curve_value(r.record, 0), percent = curve_value(r.record, 1) "
+    "ALTER TABLE recording_records ADD COLUMN picture TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE events ADD COLUMN cut TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE corrections ADD COLUMN found TEXT NOT NULL DEFAULT ''",
+    "UPDATE event_records SET record = json_set(record, '$.by_hand', '', '$.correction', '')",
+    "UPDATE incidents SET record = json_set(record, '$.by_hand', '', '$.correction', '')",
+    "UPDATE corrections SET found = coalesce(json_extract(record, '$.label'), '') WHERE what = 'class'",
+    "UPDATE events SET cut = CASE json_extract(r.record, '$.cut_start') + 2 * json_extract(r.record, '$.cut_end') "
+    "WHEN 3 THEN 'start and end' WHEN 2 THEN 'end' WHEN 1 THEN 'start' ELSE '' END "
     "FROM event_records AS r WHERE r.number = events.number",
-    "UPDATE recordings SET revision = (SELECT last + 1 FROM revisions)",
-    "UPDATE revisions SET last = last + 1",
 )
-"""Corrections of what was no event become notes: there is nothing left that they could correct."""
+"""From the last schema to this one; the corrections are applied to the records afterwards."""
 FILE_NAME = "archive.sqlite"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _APPLICATION = 0x70717361
 """Identifies archives among SQLite files."""
 _READ_SECONDS = 60.0
@@ -79,38 +44,6 @@ _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 _STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
 """Errors about values that a damaged file has, and no column can exclude."""
 _Read = TypeVar("_Read", bound=Callable[..., Any])
-
-
-def migrate_database(database: sqlite3.Connection) -> None:
-    """Convert an archive of schema 1, in a transaction."""
-    database.create_function(
-        "renamed", 1, lambda text: json_text(_renamed_database_keys(json.loads(text))), deterministic=True
-    )
-    database.create_function("renamed_event", 1, _renamed_database_event, deterministic=True)
-    database.create_function("curve_value", 2, _renamed_database_curve, deterministic=True)
-    for step in _MIGRATION:
-        database.execute(step)
-
-
-def _renamed_database_keys(value: Any) -> Any:
-    """The same with the names of today."""
-    if isinstance(value, list):
-        return [_renamed_database_keys(entry) for entry in value]
-    if not isinstance(value, dict):
-        return value
-    renamed = {_RENAMED_KEYS.get(key, key): _renamed_database_keys(entry) for key, entry in value.items()}
-    if renamed.get("state") in _RENAMED_STATES:
-        renamed["state"] = _RENAMED_STATES[renamed["state"]]
-    return renamed
-
-
-def _renamed_database_event(text: str) -> str:
-    return json_text(EventResult.of(_renamed_database_keys(json.loads(text))).as_dict())
-
-
-def _renamed_database_curve(text: str, place: int) -> float | None:
-    point = tolerance_curve_point(EventResult.of(json.loads(text)).event)
-    return None if point is None else point[place]
 
 
 def reading(method: _Read) -> _Read:
@@ -134,6 +67,8 @@ class ArchiveDatabase:
         self.folder = Path(folder)
         self.read_only = read_only
         self.path = self.folder / FILE_NAME
+        self.is_converted = False
+        """Whether it was of the last schema when it was opened."""
         self._local = local()
         self._all: list[sqlite3.Connection] = []
         finalize(self, _close_database_connections, self._all)
@@ -192,13 +127,15 @@ class ArchiveDatabase:
                     database.execute(f"PRAGMA application_id = {_APPLICATION}")
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             marks = self._marks()
-        if marks == (_APPLICATION, 1) and not self.read_only:
+        if marks == (_APPLICATION, SCHEMA_VERSION - 1) and not self.read_only:
             with self.transaction() as database:
-                if self._marks()[1] == 1:  # another process may have converted it
+                if self._marks()[1] == SCHEMA_VERSION - 1:  # another process may have converted it
                     self._local.deadline = inf
-                    migrate_database(database)
+                    for step in (*_MIGRATION, _SCHEMA[_SCHEMA.index("CREATE VIEW") : _SCHEMA.index(";\nINSERT")]):
+                        database.execute(step)
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                     self._check_objects()
+                    self.is_converted = True
             marks = self._marks()
         name = file_text(self.path)
         if marks[0] != _APPLICATION:
@@ -208,7 +145,7 @@ class ArchiveDatabase:
                 f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: "
                 + (
                     "pqswarm identify --archive, watch and app convert it, with its corrections."
-                    if marks[1] == 1
+                    if marks[1] == SCHEMA_VERSION - 1
                     else "use the pqswarm that made it, or analyse the recordings into another folder."
                 )
             )

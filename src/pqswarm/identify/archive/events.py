@@ -12,25 +12,21 @@ from typing import Any
 
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
-from pqswarm.identify.rows import COLUMNS, event_row
+from pqswarm.identify.rows import COLUMNS, cut_side, event_row
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
 
 EPOCH = datetime(1970, 1, 1)
-NOT_AN_EVENT = "not an event"
-"""Correction of an event that is none."""
-_HALF_CYCLE = 0.5
-"""Cycles by which the start of a corrected event may differ."""
 _NEAR = 0.1
 """Time by which an event may start earlier or later when its file has grown [s]."""
 _SOME = 500
 """Rows that are looked up at a time."""
 _SELECT = """
-SELECT number, key, refers, events.position, events.incident, events.label, events.cause, hidden, severity, tier,
-events.seconds, percent, event_records.record, recordings.id, content, recordings.position AS place, recordings.name,
-owner, title, probability, incidents.record AS incident_record, recording_records.record AS head
+SELECT number, key, refers, events.position, events.incident, hidden, severity, tier, events.seconds, percent,
+event_records.record, recordings.id, content, recordings.position AS place, recordings.name, owner, title,
+incidents.record AS incident_record, recording_records.record AS head
 FROM events JOIN event_records USING (number) JOIN recordings ON recordings.id = events.recording
 JOIN recording_records ON recording_records.recording = recordings.id
 LEFT JOIN incidents ON incidents.recording = events.recording AND incidents.position = events.incident
@@ -78,7 +74,7 @@ def recording_id(content: str, position: int) -> str:
 
 def head_record(analysis: Analysis) -> str:
     """Return what is stored of an analysis besides its events and incidents."""
-    stored_elsewhere = ("events", "incidents", "path")
+    stored_elsewhere = ("events", "incidents", "path", "remarks")
     return json_text({key: value for key, value in analysis.as_dict().items() if key not in stored_elsewhere})
 
 
@@ -97,16 +93,12 @@ def event_records(analysis: Analysis) -> list[str]:
     return [json_text(result.as_dict()) for result in analysis.events]
 
 
-def event_values(
-    analysis: Analysis, records: Sequence[str], corrections: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return the columns by which events are searched, by name, with the corrections in force."""
-    corrected = [match_corrections(json.loads(record), corrections) if corrections else {} for record in records]
+def event_values(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return the columns by which events are searched, by name."""
     rows = []
     for position, result in enumerate(analysis.events):
         event = result.event
         incident = analysis.incident_of(position)
-        label = corrected[position].get("class", {}).get("label", "")
         tier, severity = rank_event(event)
         seconds, percent = tolerance_curve_point(event) or (None, None)
         phases = " ".join(dict.fromkeys(event.phases)).strip() or " ".join(dict.fromkeys(event.channels))
@@ -117,8 +109,8 @@ def event_values(
                 "start": to_event_microseconds(event.at(analysis.start)),
                 "type": event.type,
                 "category": event.category,
-                "label": result.label if label in ("", NOT_AN_EVENT) else label,
-                "cause": _effective_event_cause(position, incident, corrected),
+                "label": result.label or result.rule_label,
+                "cause": "" if incident is None or not incident.has_cause else incident.by_hand or incident.cause,
                 "phases": file_text(phases),
                 "system": file_text(event.system),
                 "magnitude": event.magnitude if isfinite(event.magnitude) else None,
@@ -128,40 +120,20 @@ def event_values(
                 "percent": percent,
                 "tier": int(tier),
                 "severity": severity if isfinite(severity) else 0.0,
-                "hidden": int(label == NOT_AN_EVENT),
+                "hidden": int(result.is_hidden),
+                "cut": cut_side(vars(event)),
             }
         )
     return rows
 
 
-def _effective_event_cause(
-    position: int, incident: Incident | None, corrected: Sequence[Mapping[str, Mapping[str, Any]]]
-) -> str:
-    """The cause by hand of an event or of its incident, or else the one found."""
-    positions = (position, *(() if incident is None else incident.events))
-    by_hand = [corrected[i]["cause"]["label"] for i in positions if "cause" in corrected[i]]
-    if by_hand:
-        return str(by_hand[0])
-    return incident.cause if incident is not None and incident.stages else ""
-
-
-def match_corrections(
-    event: Mapping[str, Any], corrections: Sequence[Mapping[str, Any]]
-) -> dict[str, Mapping[str, Any]]:
-    """Return the corrections in force of a stored event by what they correct; each has a ``record``, the event then."""
-    matched = {}
-    for correction in corrections:
-        old = correction["record"]
-        near = abs(old["start"] - event["start"]) <= _HALF_CYCLE / event["nominal_frequency"]
-        if near and old["type"] == event["type"] and old["channels"] == event["channels"]:
-            matched[correction["what"]] = correction
-    return {what: correction for what, correction in matched.items() if correction["label"]}
-
-
-def read_analysis(head: str, events: Iterable[str], incidents: Iterable[str], path: str) -> Analysis:
+def read_analysis(
+    head: str, events: Iterable[str], incidents: Iterable[str], path: str, remarks: Iterable[str] = ()
+) -> Analysis:
     """Restore an analysis, or raise a PqswarmError or ValueError."""
     plain = json.loads(head)
     plain["path"] = path
+    plain["remarks"] = tuple(remarks)
     plain["events"] = [json.loads(record) for record in events]
     plain["incidents"] = [json.loads(record) for record in incidents]
     return Analysis.of(plain)
@@ -194,7 +166,7 @@ class ArchivedEvents:
 
     @reading
     def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Return the rows of events: the keys of COLUMNS, their place, what was corrected, and values for lists."""
+        """Return the rows of events: the keys of COLUMNS, their place, and values for lists."""
         rows = {
             row["number"]: row
             for some in _event_number_parts(numbers)
@@ -215,19 +187,13 @@ class ArchivedEvents:
         return list(self._read("WHERE recordings.id = ? ORDER BY events.position", recording))
 
     @reading
-    def get(self, number: int) -> EventResult:
-        """Return an event by its number."""
-        rows = self.database.rows("SELECT record FROM event_records WHERE number = ?", number)
-        return EventResult.of(json.loads(rows[0][0]))
-
-    @reading
     def places(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return the recording, position and title of events, for points of charts."""
         places = {}
         for some in _event_number_parts(numbers):
             query = (
                 "SELECT number, content, recordings.position AS place, events.position, stations.name AS station, "
-                "events.start, category FROM events JOIN recordings ON recordings.id = recording "
+                "events.start, category, cut FROM events JOIN recordings ON recordings.id = recording "
                 f"JOIN stations ON stations.id = station WHERE number IN ({some})"
             )
             for row in self.database.named_rows(query):
@@ -236,6 +202,7 @@ class ArchivedEvents:
                     "recording": recording_id(row["content"], row["place"]),
                     "event": row["position"],
                     "title": ", ".join(filter(None, words)),
+                    "cut": row["cut"],
                 }
         return places
 
@@ -253,14 +220,12 @@ class ArchivedEvents:
     def _read(self, where: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""
         heads: dict[int, Mapping[str, Any]] = {}
-        corrections: dict[int, list[dict[str, Any]]] = {}
         with self.database.explained():
             for stored in self.database.named_rows(_SELECT + where, *values):
                 recording = stored["id"]
                 if recording not in heads:
                     heads[recording] = json.loads(stored["head"]) | {"path": stored["name"]}
-                    corrections[recording] = self.corrections_of(stored["content"], stored["place"])
-                yield _archived_event_row(stored, heads[recording], corrections[recording])
+                yield _archived_event_row(stored, heads[recording])
 
 
 def _event_number_parts(numbers: Sequence[int]) -> Iterator[str]:
@@ -269,24 +234,14 @@ def _event_number_parts(numbers: Sequence[int]) -> Iterator[str]:
         yield ",".join(str(int(number)) for number in numbers[start : start + _SOME])
 
 
-def _archived_event_row(
-    stored: Mapping[str, Any], head: Mapping[str, Any], corrections: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _archived_event_row(stored: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a stored event, for strict JSON."""
     record = json.loads(stored["record"])
     incident = None
     if stored["incident_record"] is not None:
-        incident = {
-            "number": stored["incident"] + 1,
-            "title": stored["title"],
-            "probability": stored["probability"],
-            "is_main": json.loads(stored["incident_record"])["events"][0] == stored["position"],
-        }
-    row: dict[str, Any] = json.loads(json_text(event_row(head, record, incident)))
-    in_force = {
-        what: {name: correction[name] for name in ("label", "by", "at", "note")}
-        for what, correction in match_corrections(record, corrections).items()
-    }
+        named = {"number": stored["incident"] + 1, "title": stored["title"]}
+        incident = json.loads(stored["incident_record"]) | named
+    row: dict[str, Any] = json.loads(json_text(event_row(head, stored["position"], record, incident)))
     return row | {
         "number": stored["number"],
         "key": stored["key"],
@@ -300,10 +255,8 @@ def _archived_event_row(
         "point": None if stored["seconds"] is None else [stored["seconds"], stored["percent"]],
         "upload": bool(stored["owner"]),
         "hidden": bool(stored["hidden"]),
-        "effective_label": stored["label"],
-        "effective_cause": stored["cause"],
-        "correction": in_force.get("class"),
-        "cause_correction": in_force.get("cause"),
+        "by_hand": record["by_hand"],
+        "cause_by_hand": "" if incident is None else incident["by_hand"],
     }
 
 

@@ -4,8 +4,9 @@ import csv
 import io
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -20,34 +21,29 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t")
 DECIMALS = (".", ",")
-EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden", "corrected", "corrected_by", "corrected_cause")
+EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden")
 """Columns of an exported table."""
 _STEPS = 100_000
 _LONGEST = 100_000_000
 """Instructions of SQLite between two looks at the clock; bytes of a text, which a single instruction may make."""
 
 
-def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of an exported table."""
-    said = row["correction"] or {}
-    cause = row["cause_correction"] or {}
-    more = {"corrected": said.get("label", ""), "corrected_by": said.get("by") or cause.get("by", "")}
-    return {**row, **more, "corrected_cause": cause.get("label", "")}
-
-
-def export_csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
+def export_csv_table(
+    rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".", columns: Sequence[str] = EXPORTED
+) -> str:
     """Return rows as CSV; cells that look like formulas get an apostrophe."""
-    return "".join(export_csv_parts(rows, separator, decimal))
+    return "".join(export_csv_parts(rows, separator, decimal, columns))
 
 
-def export_csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> Iterator[str]:
+def export_csv_parts(
+    rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".", columns: Sequence[str] = EXPORTED
+) -> Iterator[str]:
     """Yield the lines of a table."""
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
-    writer.writerow(EXPORTED)
+    writer.writerow(columns)
     for row in rows:
-        full = export_row(row)
-        writer.writerow([export_table_cell(full[name], decimal) for name in EXPORTED])
+        writer.writerow([export_table_cell(row[name], decimal) for name in columns])
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()
@@ -59,7 +55,7 @@ def export_table_cell(value: Any, decimal: str) -> Any:
     if value is None or isinstance(value, bool):
         return "" if value is None else int(value)
     if isinstance(value, float):
-        return repr(value).replace(".", decimal)
+        return repr(value).replace(".", decimal) if isfinite(value) else ""
     if isinstance(value, bytes):  # paths are bytes
         value = os.fsdecode(value)
     return disarm(file_text(value)) if isinstance(value, str) else value
@@ -98,8 +94,7 @@ def _export_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     schema = pyarrow.schema(list(types.items()))
 
     def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-        full = export_row(row)
-        return {name: None if full[name] == "" and types[name] != pyarrow.string() else full[name] for name in EXPORTED}
+        return {name: None if row[name] == "" and types[name] != pyarrow.string() else row[name] for name in EXPORTED}
 
     def write(file: Any) -> None:
         left = map(plain, rows)

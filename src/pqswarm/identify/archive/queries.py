@@ -128,22 +128,12 @@ class EventColumns:
         percent: FloatArray = np.where(np.isnan(self["percent"]), 100.0 * self["magnitude"], self["percent"])
         return percent
 
-    def is_below(self, curve: ToleranceCurve) -> BoolArray:
-        """Return which sags and interruptions are below a tolerance curve."""
+    def is_below(self, curve: ToleranceCurve, places: IntArray) -> BoolArray:
+        """Return which events at some places are sags or interruptions below a tolerance curve."""
         ends, levels = (np.array(values) for values in zip(*curve.lower, strict=True))
-        limits = levels[np.searchsorted(ends, np.nan_to_num(self["seconds"]))]
-        below: BoolArray = (self["type"] < _SWELL) & (self.voltage < limits)
+        limits = levels[np.searchsorted(ends, np.nan_to_num(self["seconds"][places]))]
+        below: BoolArray = (self["type"][places] < _SWELL) & (self.voltage[places] < limits)
         return below
-
-    @cached_property
-    def below_itic(self) -> BoolArray:
-        """Which sags and interruptions are below the ITIC curve."""
-        return self.is_below(ITIC)
-
-    @cached_property
-    def below_semi(self) -> BoolArray:
-        """Which sags and interruptions are below the curve of SEMI F47."""
-        return self.is_below(SEMI)
 
 
 class ArchiveQueries:
@@ -327,8 +317,8 @@ class ArchiveQueries:
         columns = {"events": np.ones(groups.size, bool)}
         columns |= {f"SARFI-{level}": lowest < level for level in (90, 80, 70, 50, 10)}
         columns |= {f"SARFI-{level}": highest > level for level in (110, 120, 140)}
-        columns["SARFI-ITIC"] = np.logical_or.reduceat(table.below_itic[places], groups)
-        columns["SARFI-SEMI"] = np.logical_or.reduceat(table.below_semi[places], groups)
+        columns["SARFI-ITIC"] = np.logical_or.reduceat(table.is_below(ITIC, places), groups)
+        columns["SARFI-SEMI"] = np.logical_or.reduceat(table.is_below(SEMI, places), groups)
         years = np.arange(*_DAYS).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
         keys = station[groups] * 1000 + years[start[groups] // (86_400 * _SECOND) - _DAYS[0]] - 1900
         counted = {name: np.bincount(keys, values) for name, values in columns.items()}

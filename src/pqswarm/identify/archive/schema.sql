@@ -15,7 +15,7 @@ CREATE TABLE recordings (
     name TEXT NOT NULL, owner TEXT NOT NULL, station INTEGER NOT NULL, start INTEGER, seconds REAL,
     n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, revision INTEGER NOT NULL,
     UNIQUE (content, position));
-CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL, picture TEXT NOT NULL DEFAULT '');
 CREATE INDEX recordings_by_revision ON recordings (revision);
 CREATE INDEX recordings_by_start ON recordings (start);
 CREATE INDEX recordings_by_station ON recordings (station);
@@ -27,13 +27,14 @@ CREATE TABLE events (
     recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, type TEXT NOT NULL,
     category TEXT NOT NULL, label TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
     magnitude REAL, unit TEXT NOT NULL, duration REAL, tier INTEGER NOT NULL, severity REAL NOT NULL,
-    hidden INTEGER NOT NULL, seconds REAL, percent REAL);
+    hidden INTEGER NOT NULL, seconds REAL, percent REAL, cut TEXT NOT NULL DEFAULT '');
 CREATE INDEX events_by_recording ON events (recording, position);
 CREATE INDEX events_by_start ON events (start);
 CREATE TABLE event_records (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
 CREATE TABLE corrections (
     number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, what TEXT NOT NULL,
-    label TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, note TEXT NOT NULL, record TEXT NOT NULL);
+    label TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, note TEXT NOT NULL, record TEXT NOT NULL,
+    found TEXT NOT NULL DEFAULT '');
 CREATE INDEX corrections_by_content ON corrections (content);
 CREATE TABLE notes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,
@@ -45,4 +46,10 @@ CREATE TABLE refused (
     name TEXT NOT NULL, number INTEGER NOT NULL, times INTEGER NOT NULL, reason TEXT NOT NULL,
     PRIMARY KEY (name, number)) WITHOUT ROWID;
 CREATE TABLE revisions (last INTEGER NOT NULL);
+CREATE VIEW rows AS
+    SELECT stations.name AS station, date(events.start / 1000000, 'unixepoch') AS date,
+    strftime('%H:%M:%f', events.start / 1000000.0, 'unixepoch') AS time, type, category, phases, system, magnitude, unit,
+    duration, cut, label AS class, cause, CASE tier WHEN 2 THEN severity END AS severity, recordings.name AS file, key
+    FROM events JOIN recordings ON recordings.id = recording JOIN stations ON stations.id = station
+    WHERE hidden = 0 AND owner = '';
 INSERT INTO revisions VALUES (0);

@@ -1,15 +1,13 @@
 """An event as pages, figures, sheets and the command line show it: plain functions of its result or row."""
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from pqswarm._base.text import disarm, file_text, voltage_text
+from pqswarm._base.text import voltage_text
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.rows import COLUMNS, duration_text, magnitude_text, time_text
+from pqswarm.identify.rows import duration_text, magnitude_text, time_text
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure.event import EVENT_TYPES, event_time
 
@@ -87,18 +85,6 @@ def row_duration(found: "EventResult") -> str:
     return duration_text(event.duration, event.nominal_frequency, cut=event.cut_start or event.cut_end)
 
 
-def row_model_class(found: "EventResult") -> str:
-    """Return the class by the model with its probability, ``"unknown"``, or nothing."""
-    if not found.label or not found.known:
-        return found.label
-    return f"{in_words(found.label)}, {100 * found.probability:.0f} %"
-
-
-def row_agreement(found: "EventResult") -> str:
-    """Return how rules and model compare, in a word or two."""
-    return found.agreement.partition(":")[0]
-
-
 def event_sentence(found: "EventResult") -> str:
     """Return what, where, how much and how long; the magnitude with its voltage."""
     event = found.event
@@ -118,7 +104,7 @@ def line_heading(analysis: Analysis) -> str:
 
 
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each event, in columns: time, type, phases, magnitude, duration, cause, class, agreement."""
+    """Return a line for each event, in columns: time, type, phases, magnitude, duration, cause, class, correction."""
     cells = [_text_line_cells(row) for row in rows]
     used = [i for i in range(len(cells[0])) if any(row[i] for row in cells)] if cells else []
     cells = [tuple(row[i] for i in used) for row in cells]
@@ -132,18 +118,16 @@ def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         what += f" (type {row['sag_type']})"
     where = " ".join(sorted(str(row["phases"]).split())) or str(row["channels"])
     where += f" of {row['system']}" if row["system"] else ""
-    sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
-    label = in_words(row["label"]) + sure if row["label"] else ""
     seconds = row["duration_s"]
     return (
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,
         where,
         _line_magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
-        duration_text(seconds, row["cycles"] / seconds) if seconds and row["cycles"] else "",
+        duration_text(seconds, row["cycles"] / seconds, cut=bool(row["cut"])) if seconds and row["cycles"] else "",
         str(row["cause"]),
-        label,
-        str(row["agreement"]),
+        in_words(row["label"] or row["rule_label"]),
+        str(row["correction"]),
     )
 
 
@@ -153,18 +137,3 @@ def _line_magnitude(value: Any, unit: str, volts: Any) -> str:
     if unit != "pu":
         return f"{value:.3g} {unit}"
     return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
-
-
-def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    """Return a header and a row for each event; cells that look like formulas get an apostrophe."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({key: _csv_line_cell(value) for key, value in row.items()} for row in rows)
-    return stream.getvalue()
-
-
-def _csv_line_cell(value: object) -> object:
-    if isinstance(value, float) and not isfinite(value):
-        return ""
-    return disarm(file_text(value)) if isinstance(value, str) else value

@@ -21,6 +21,7 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive.picture import find_worst_cycle
 from pqswarm.identify.rows import duration_text, magnitude_text
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.figures import (
@@ -44,7 +45,7 @@ _RIGHT = _WIDTH - _MARGIN
 _SOFT = "#5b6776"
 _MAX_EVENTS = 4
 _MAX_STAGES = 4
-_MAX_EVIDENCE = 4
+_MAX_ITEMS = 4
 _MAX_ROWS = 8
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
 
@@ -158,9 +159,8 @@ def _wrap_sheet_text(text: str, size: float, width: float, n_lines: int, *, is_b
 
 
 def _draw_sheet_heading(page: _SheetPage, analysis: Analysis, incident: Incident, main: EventResult) -> None:
-    """What happened, how sure that is, where and when."""
-    sure = "" if incident.cause == "unknown" else f", {100 * incident.probability:.0f} %"
-    title = f"{incident.title}{sure}" if incident.stages else rows.event_sentence(main)
+    """What happened, how sure that is or who corrected it, where and when."""
+    title = incident.verdict if incident.has_cause else rows.event_sentence(main)
     top = page.y
     for line in _wrap_sheet_text(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
         page.y += 0.27
@@ -168,9 +168,10 @@ def _draw_sheet_heading(page: _SheetPage, analysis: Analysis, incident: Incident
     length = duration_text(incident.end - incident.start, analysis.nominal_frequency).partition(" (")[0]
     is_longer = incident.end - incident.start > 1.5 * main.event.duration > 0
     said = (analysis.station, rows.row_moment(main, analysis.start), f"{length} in all" if is_longer else "")
-    for line in _wrap_sheet_text("  ·  ".join(filter(None, said)), 10, _RIGHT - _MARGIN - 0.2, 2):
-        page.y += 0.22
-        page.text(_MARGIN + 0.18, page.y, line, fontsize=10, color=_SOFT)
+    for text, color in (("  ·  ".join(filter(None, said)), _SOFT), (incident.correction, INK)):
+        for line in _wrap_sheet_text(text[:1].upper() + text[1:], 10, _RIGHT - _MARGIN - 0.2, 2):
+            page.y += 0.22
+            page.text(_MARGIN + 0.18, page.y, line, fontsize=10, color=color)
     bar = (_MARGIN / _WIDTH, 1 - (page.y + 0.04) / _HEIGHT), 0.06 / _WIDTH, (page.y + 0.02 - top) / _HEIGHT
     page.figure.add_artist(Rectangle(*bar, color=rows.row_color(main), lw=0))
     page.y += 0.2
@@ -228,18 +229,13 @@ def _measure_sheet_moments(
     recording: RecordingSource, analysis: Analysis, incident: Incident, event: Event
 ) -> list[Snapshot]:
     """One cycle before the incident, and the worst one of its main event; empty if there is no such cycle."""
-    if event.type not in RMS or analysis.characterization is None:
+    worst = find_worst_cycle(analysis, event)
+    if worst is None:
         return []
     cycle = 1 / analysis.frequency
-    series = analysis.characterization.require_series()
-    number = [one.number for one in analysis.references].index(event.worst.number)
-    inside = np.flatnonzero((series.time >= event.worst.start) & (series.time <= event.worst.end))
-    urms = series.urms[number, inside]
-    if not np.isfinite(urms).any():
-        return []
-    worst = float(series.time[inside[np.nanargmax(urms) if event.type == "swell" else np.nanargmin(urms)]])
     before = max(min(incident.start, event.start) - 0.5 * cycle, cycle)
-    volts = [one.number for one in analysis.references if one.system == analysis.references[number].system]
+    own = next(one.system for one in analysis.references if one.number == event.worst.number)
+    volts = [one.number for one in analysis.references if one.system == own]
     amps = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase]
     if len(amps) > 4:  # those of the feeder
         amps = [i for i in amps if incident.feeder and incident.feeder in recording.channels[i].name][:4]
@@ -325,15 +321,21 @@ def _draw_sheet_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> Non
 
 
 def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, list[str]]]:
-    """Headings with their lines: cause and evidence, stages, events."""
+    """Headings with their lines: notes, cause and evidence, stages, events."""
     width = _RIGHT - _MARGIN
-    if incident.stages and incident.evidence:
-        sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
-        lines = [
-            line for text in incident.evidence[:_MAX_EVIDENCE] for line in _wrap_sheet_text(f"•  {text}", 8, width, 2)
-        ]
-        yield _fit_sheet_text(f"Cause: {incident.title}{sure}", 9, width, keep=len(sure), is_bold=True), lines
-    if len(incident.stages) > 1:
+    if analysis.remarks:
+        yield "Notes", _list_on_sheet(analysis.remarks, width)
+    if incident.has_cause and incident.evidence:
+        title = f"Cause: {incident.verdict.removeprefix('cause ')}"
+        title = f"Evidence ({incident.correction.rpartition('; ')[2]})" if incident.by_hand else title
+        yield _fit_sheet_text(title, 9, width, keep=8, is_bold=True), _list_on_sheet(incident.evidence, width)
+    plain = incident.as_dict()
+    if operations := plain.get("timeline", ()):
+        clearing = plain.get("clearing_s")
+        said = "" if clearing is None else f": cleared in {1000 * clearing:.0f} ms"
+        texts = [f"{one['time']:.4f} s  {one['what']} ({one['source']})" for one in operations]
+        yield f"Timeline{said}", _list_on_sheet(texts, width)
+    elif len(incident.stages) > 1:
         lines = []
         for stage in incident.stages[:_MAX_STAGES]:
             levels = ", ".join(f"{name} {level:.2f}" for name, level in stage.levels.items() if isfinite(level))
@@ -347,10 +349,16 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
     found = [analysis.events[i] for i in sorted(incident.events)]
     lines = []
     for one in found[:_MAX_EVENTS]:
-        said = f"; class {rows.row_model_class(one)}, {rows.row_agreement(one)}" if one.label else ""
-        lines += _wrap_sheet_text(f"{one.clock(analysis.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
+        said = f"{rows.event_sentence(one)}; class {one.class_in_words}"
+        said += f" ({one.correction})" if one.correction else ""
+        lines += _wrap_sheet_text(f"{one.clock(analysis.start)}  {said}", 8, width, 2)
     rest = len(found) - _MAX_EVENTS
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _list_on_sheet(texts: Sequence[str], width: float) -> list[str]:
+    """The first of some texts as items of a list."""
+    return [line for text in texts[:_MAX_ITEMS] for line in _wrap_sheet_text(f"•  {text}", 8, width, 2)]
 
 
 def _draw_sheet_footer(page: _SheetPage, recording: RecordingSource, analysis: Analysis) -> None:

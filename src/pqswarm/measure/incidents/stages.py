@@ -71,6 +71,8 @@ class Incident:
         ``"ABC"``; empty if it is no fault.
     feeder : str
         The feeder whose currents rise most in a fault; empty without currents.
+    by_hand, correction : str
+        The cause that a person put in its place, and who did so, when, and what was found; empty if nobody did.
     """
 
     cause: str
@@ -83,6 +85,8 @@ class Incident:
     course: str = ""
     phases: str = ""
     feeder: str = ""
+    by_hand: str = ""
+    correction: str = ""
 
     @staticmethod
     def of(plain: Mapping[str, Any], n_events: int) -> "Incident":
@@ -96,17 +100,30 @@ class Incident:
 
     @property
     def title(self) -> str:
-        """The cause in words, with phases, feeder and course."""
+        """The cause in words, with phases, feeder and course; or as a person put it."""
+        if self.by_hand:
+            return self.by_hand
         if self.cause == "unknown":
             return f"cause unknown{f' ({self.course})' if self.course else ''}"
         where = f" {self.phases}" if self.phases else ""
         on = f" on {self.feeder}" if self.feeder else ""
         return f"{self.cause}{where}{on}{f', {self.course}' if self.course else ''}"
 
+    @property
+    def verdict(self) -> str:
+        """The cause in words and its probability; that of a person has none."""
+        is_bare = self.by_hand or self.cause == "unknown"
+        return self.title if is_bare else f"{self.title}, {100 * self.probability:.0f} %"
+
+    @property
+    def has_cause(self) -> bool:
+        """Whether there is a cause to speak of: not for a steady disturbance, unless a person named one."""
+        return bool(self.stages or self.by_hand)
+
     def text(self) -> str:
-        """Return the cause, its probability and the evidence in one line."""
-        sure = "" if self.cause == "unknown" else f" ({100 * self.probability:.0f} %)"
-        return f"{self.title}{sure}: {'; '.join(self.evidence)}"
+        """Return the cause, its probability or correction, and the evidence in one line."""
+        sure = self.correction or ("" if self.cause == "unknown" else f"{100 * self.probability:.0f} %")
+        return f"{self.title}{f' ({sure})' if sure else ''}: {'; '.join(self.evidence)}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values; `events` are positions in those of the recording."""

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { className, count, typeTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, askFor, isFiltered, readFilters, kept, store } = pq.recordings;
+  const { classOf, count, typeTitle, magnitude, magnitudeText, durationText, when, swatch, stateText, askFor, isFiltered, readFilters, kept, store } = pq.recordings;
   const PAGE = 100; // rows of a request
   const MOST = 500; // rows that are loaded again after a change
   const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm make-samples writes some to try.";
@@ -11,7 +11,8 @@
   const fileName = (row) => row.path || row.source || "";
   const key = (row) => `${row.recording}:${row.event}`;
   const incident = (row) => (row.incident ? `${row.recording}/${row.incident}` : key(row));
-  const said = (row, correction, text) => pq.el("span", { class: "corrected", title: `${text}, by ${correction.by}` }, `${text} ✎`);
+  const said = (row, text) => pq.el("span", { class: "corrected", title: row.correction || null }, `${text} ✎`);
+  const causeOf = (row) => (row.cause.startsWith("cause unknown") ? "unknown" : row.cause ? `${row.cause}, ${pq.percent(row.cause_probability, 0).replace(" ", "\u00a0")}` : row.incident ? `↳ incident ${row.incident}` : "");
 
   pq.recordings.columns = [
     { key: "time", title: "Time", text: when, value: (row) => row.when ?? row.offset_s, orders: { newest: "descending", oldest: "ascending" } },
@@ -19,16 +20,10 @@
     { key: "type", title: "Type", value: typeTitle, show: (row) => [swatch(row.type), row.category && row.category !== row.type && row.category.length < 28 ? row.category : typeTitle(row)] },
     { key: "phases", title: "Phases", help: "Phases, or channels if the phases are unknown", text: (row) => row.phases || row.channels },
     { key: "magnitude", title: "Magnitude", number: true, help: "Residual, maximum or peak voltage as a percentage of the reference", text: magnitudeText, value: magnitude },
-    { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
+    { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform; ≥ where the record cuts the event", text: durationText, value: (row) => row.duration_s },
     { key: "severity", title: "Severity", number: true, help: "After IEEE 1564: 1 is on the SEMI F47 curve, larger is worse", text: (row) => (Number.isFinite(row.severity) ? pq.fixed(row.severity, 2) : ""), orders: { worst: "descending" } },
-    { key: "cause", title: "Cause", help: "Of the incident, at its main event; a pencil marks a cause by hand", value: (row) => row.cause_correction?.label || row.cause,
-      show: (row) => (row.cause_correction?.label ? said(row, row.cause_correction, row.cause_correction.label)
-        : pq.el("span", { title: row.cause || null }, row.cause.startsWith("cause unknown") ? "unknown" : row.cause ? `${row.cause}, ${pq.percent(row.cause_probability, 0)}` : row.incident ? `↳ incident ${row.incident}` : "")) },
-    { key: "label", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(row.correction?.label || row.label),
-      show: (row) => (row.correction?.label ? said(row, row.correction, className(row.correction.label)) : className(row.label)) },
-    { key: "probability", title: "Prob.", number: true, help: "Probability of the class, by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
-    { key: "agreement", title: "Agreement", help: "Whether rules and model agree", value: agreementWord,
-      show: (row) => pq.el("span", { class: /^agree/.test(agreementWord(row)) ? "agree" : /^disagree/.test(agreementWord(row)) ? "disagree" : "soft", title: row.agreement }, agreementWord(row)) },
+    { key: "cause", title: "Cause", help: "Of the incident, at its main event; a pencil marks a cause by hand", show: (row) => (row.cause && row.cause_by_hand ? said(row, row.cause) : causeOf(row)) },
+    { key: "label", title: "Class", help: "A pencil marks a class by hand", value: classOf, show: (row) => (row.by_hand ? said(row, classOf(row)) : classOf(row)) },
     { key: "file", title: "File", text: fileName, value: fileName },
   ];
 
@@ -62,8 +57,7 @@
       this.filters = new pq.Filters(this.holder, { path: "", order: true });
       this.fault = pq.el("div");
       this.holder.append(this.fault);
-      const more = { type: (row) => this.opener(row), label: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
-      const columns = pq.recordings.columns.filter((column) => !["probability", "agreement"].includes(column.key)).map((column) => (more[column.key] ? { ...column, show: (row) => [column.show(row), more[column.key](row)] } : column));
+      const columns = pq.recordings.columns.map((column) => (column.key === "type" ? { ...column, show: (row) => [column.show(row), this.opener(row)] } : column));
       this.table = new pq.Table(this.holder, { caption: "Events", columns, rows: [], key, empty: LOADING,
         rowClass: (row) => [row.under ? "under" : "", row.hidden ? "struck" : ""].join(" ").trim(), isHidden: (row) => row.under && !this.open.has(row.under),
         onsort: (column) => this.sort(column), onmore: () => this.load({ more: true }), onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });

@@ -4,6 +4,7 @@
   const pq = window.pq;
   const { typeTitle, magnitudeText } = pq.recordings;
   const LINK_WAIT = 250; // milliseconds
+  const MANY = 4; // groups of channels beyond which only those of the event are shown at first
   const round = (x) => Number(x.toFixed(9));
   const given = (query, name) => {
     const value = Number.parseFloat(query.get(name) ?? "");
@@ -23,7 +24,6 @@
       this.end.abort();
       this.waves?.destroy();
       this.cursors?.destroy();
-      this.bands?.destroy();
       this.verdict?.destroy();
     }
 
@@ -39,14 +39,15 @@
       this.progress = pq.el("div", { class: "row analyzing", role: "status", hidden: true });
       this.notes = pq.el("details", { class: "note", hidden: true });
       this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
-      this.side = pq.el("section", { class: "card verdict", "aria-label": "Verdict", hidden: true });
+      this.brief = pq.el("section", { class: "brief", "aria-label": "Verdict", hidden: true });
+      this.side = pq.el("section", { class: "card verdict", "aria-label": "Evidence and correction", hidden: true });
+      this.near = pq.el("section", { class: "near", "aria-label": "Other meters and notes" });
       this.stage = pq.el("section", { class: "stage", "aria-label": "Waveforms" });
       this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
-      this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
         pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
-          pq.el("div", { class: "row" }, this.facts, this.tools), this.references, this.notes, this.progress),
-        this.events, this.side, this.stage, this.below, this.instruments));
+          this.facts, this.references, this.notes, this.progress),
+        this.events, this.brief, this.stage, this.tools, this.near, this.side, this.instruments));
     }
 
     async open() {
@@ -62,13 +63,12 @@
       window.scrollTo(0, 0);
       this.buildTable();
       const place = this.place(this.route.query);
-      this.bands = new pq.Bands(this.below, this);
-      this.verdict = new pq.VerdictCard(this.side, this);
-      this.around = new pq.Around(this.events, this);
+      this.verdict = new pq.VerdictCard(this.brief, this.side, this);
+      this.around = new pq.Around(this.near, this);
       this.waves = new pq.Waves(this.stage, this.header, (...asked) => this.view(...asked), { range: place.range ?? undefined, cursors: place.cursors, groups: place.groups,
         onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false), ongroups: () => this.moved(this.waves) });
-      this.cursors = new pq.CursorReadings(this.instruments, this.id, this.waves);
-      this.cursors.show(this.waves.cursors);
+      if (!this.header.is_kept) this.cursors = new pq.CursorReadings(this.instruments, this.id, this.waves);
+      this.cursors?.show(this.waves.cursors);
       await this.loadAnalysis();
     }
 
@@ -81,7 +81,7 @@
 
     // After a restart Urms(1/2) is measured again: until then say so.
     writeUrms() {
-      const isMeasured = this.hasUrms || !this.analysis?.references.length || this.header.seconds * this.header.nominal_frequency < 3;
+      const isMeasured = this.hasUrms || this.header.is_kept || !this.analysis?.references.length || this.header.seconds * this.header.nominal_frequency < 3;
       if (this.analysis?.state === "analyzed" && this.progress.hidden !== isMeasured) {
         this.progress.hidden = isMeasured;
         this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
@@ -103,7 +103,8 @@
         samples.href = `/api/recordings/${this.id}/raw.csv?${new URLSearchParams({ from, to })}`;
       });
       this.sheet = link("Sheet (PDF)", "/sheet.pdf", "One page for the chosen incident, or for each incident, to forward");
-      this.tools.replaceChildren(this.sheet, link("Page (HTML)", "/page.html", "A single file that works offline"), table, samples, pq.el("span", { class: "soft" }, "Waveforms:"), ...pq.savers(name.replace(/[^\w.-]+/g, "_"), (file) => this.saveWaves(file)));
+      if (this.header.is_kept) this.tools.replaceChildren(table);
+      else this.tools.replaceChildren(this.sheet, link("Page (HTML)", "/page.html", "A single file that works offline"), table, samples, pq.el("span", { class: "soft" }, "Waveforms:"), ...pq.savers(name.replace(/[^\w.-]+/g, "_"), (file) => this.saveWaves(file)));
       this.name();
     }
 
@@ -119,13 +120,13 @@
     }
 
     buildTable() {
-      const kept = ["type", "phases", "magnitude", "duration", "cause", "label", "probability", "agreement"];
+      const kept = ["type", "phases", "magnitude", "duration", "cause", "label"];
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
       const volts = (row) => `${magnitudeText(row)}${Number.isFinite(row.volts) ? ` (${pq.si(row.volts, "V")})` : ""}`;
       const at = columns.findIndex((column) => column.key === "magnitude");
-      columns.splice(at, 1, { ...columns[at], text: volts, help: "In percent of 1 pu and in volts: residual or maximum RMS, or peak" }, { key: "sag_type", title: "Type", help: "Type of a sag after Bollen" });
-      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event),
+      columns.splice(at, 1, { ...columns[at], text: volts, help: "In percent of 1 pu and in volts: residual or maximum RMS, or peak" }, { key: "sag_type", title: "Sag type", help: "After Bollen" });
+      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event), onsort: () => {},
         columns: [{ key: "start", title: "Start", number: true, text: moment, help: "Time since the first sample" }, ...columns] });
     }
 
@@ -150,7 +151,7 @@
         if (text === this.answer) return;
         const before = this.analysis?.state;
         [this.answer, this.analysis] = [text, JSON.parse(text)];
-        if (before === "analyzed") this.openAgain();
+        if (before) this.openAgain(); // also the channels that hold nothing are known now
       } catch (error) {
         pq.app.fail(error, this.events);
         return;
@@ -165,7 +166,7 @@
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
       this.waves.setEvents(events.map((one) => ({ start: one.start, end: one.end, type: one.type, index: one.event,
-        channels: one.parts.map((part) => part.channel), title: [typeTitle(one), one.phases.replaceAll(" ", ""), one.parts[0].system, magnitudeText(one)].filter(Boolean).join(" ") })));
+        worst_end: one.worst_end, channels: one.parts.map((part) => part.channel), title: [typeTitle(one), one.phases.replaceAll(" ", ""), one.parts[0].system, magnitudeText(one)].filter(Boolean).join(" ") })));
       this.flush();
       if (state === "analyzed") {
         this.around.load();
@@ -181,7 +182,8 @@
         groups.set(words, [...(groups.get(words) ?? []), one.channel]);
       }
       const said = [...groups].map(([words, names]) => (groups.size > 1 ? `${names.join(", ")} ${words}` : words));
-      this.references.textContent = said.length ? `1 pu: ${said.slice(0, 6).join("; ")}${said.length > 6 ? `; and ${said.length - 6} more` : ""}` : "";
+      this.references.textContent = said.length ? `1 pu: ${said.join("; ")}` : "";
+      this.references.title = this.references.textContent;
     }
 
     writeProgress(state, fraction, reason) {
@@ -204,12 +206,19 @@
         if (message.urms) this.waves?.refresh();
       }
       if (message.state === "corrected") {
-        const event = this.analysis?.events[message.event];
-        if (!event) return;
-        if (message.what === "cause") event.cause_correction = message.correction;
-        else event.correction = message.correction;
-        this.table.update(this.table.rows);
-        if (this.event === message.event) this.verdict.show(event, this.analysis);
+        this.takeAnalysis();
+      }
+    }
+
+    // Something was corrected: the view stays as it is.
+    async takeAnalysis() {
+      try {
+        this.answer = await this.api("/analysis", { text: true });
+        this.analysis = JSON.parse(this.answer);
+        this.table.update(this.analysis.events);
+        this.select(this.analysis.events[this.event] ?? null);
+      } catch (error) {
+        pq.app.fail(error, this.events);
       }
     }
 
@@ -255,7 +264,9 @@
     // Show the channels of an event, at first those of the main one.
     reveal(event, first) {
       const shown = event ?? (first && this.analysis ? pq.recordings.mainEvent(this.analysis) : null);
-      if (shown) this.waves.reveal(pq.recordings.concerned(shown, this.analysis, this.header.channels));
+      const concerned = shown ? pq.recordings.concerned(shown, this.analysis, this.header.channels) : [];
+      if (first && this.waves.shownGroups().length > MANY) this.waves.narrow(concerned);
+      this.waves.reveal(concerned);
       if (first) this.waves.initial = this.waves.shownGroups().join();
     }
 
@@ -280,8 +291,7 @@
 
     // Write the view into the address, so that a reload restores it.
     moved({ cursors }) {
-      this.cursors.show(cursors);
-      this.bands.moved();
+      this.cursors?.show(cursors);
       clearTimeout(this.linking);
       this.linking = 0;
       if (this.analysis?.state !== "analyzed" && this.route.query.has("event")) return; // the link leads to an event that is not known yet

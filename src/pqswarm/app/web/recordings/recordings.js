@@ -25,10 +25,11 @@
       if (size === null || !Number.isFinite(size)) return "";
       return `${size < 1 ? pq.fixed(size, 2) : pq.number(size, size >= 1000 ? 4 : 3)} ${row.unit === "pu" || !row.unit ? "%" : row.unit}`;
     },
-    durationText: (row) => (Number.isFinite(row.duration_s) && row.duration_s > 0 ? pq.seconds(row.duration_s) : ""),
+    durationText: (row) => (Number.isFinite(row.duration_s) && row.duration_s > 0 ? `${row.cut ? "≥ " : ""}${pq.seconds(row.duration_s)}` : ""),
+    // The one class that is shown: by hand, by the model, or by the rules if it was not asked.
+    classOf: (row) => pq.recordings.className(row.by_hand || row.label || row.rule_label),
     when: (row) => (row.date ? `${row.date} ${row.time}` : `+${pq.fixed(row.offset_s, 3)} s`),
     moment: (iso) => String(iso ?? "").replace("T", " ").slice(0, 16),
-    agreementWord: (row) => String(row.agreement || "").split(":")[0],
     swatch: (type) => pq.el("span", { class: "swatch", style: { background: pq.typeColor(type) } }),
     count: (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`,
     stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.fraction || 0))} %`, failed: one.reason || "failed",

@@ -114,7 +114,8 @@
       });
       const names = months.flatMap((one, i) => (i % every ? [] : [pq.svg("text", { x: left + (i + 0.5) * wide, y: bottom + 15, "text-anchor": "middle" }, one.month)]));
       const total = all.reduce((sum, one) => sum + one.total, 0);
-      this.count.textContent = months.length ? `${count(total, "event")} in ${count(all.length, "month")}` : "No event has a time.";
+      const [first, last] = [all[0]?.month, all.at(-1)?.month];
+      this.count.textContent = months.length ? `${count(total, "event")}, ${first === last ? first : `${first} to ${last}`}` : "No event has a time.";
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Events per month" }, grid, bars, names, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }));
     }
   }
@@ -122,7 +123,7 @@
   // Magnitude against duration with the tolerance curves: points that lead to their events, or bins if there are many.
   class Tolerance extends Figure {
     constructor(holder) {
-      super(holder, "tolerance", "Magnitude against duration", "Sags, interruptions, swells and transients: the worst phase. Below 0.1 ms, beyond 1000 s and above 200 % at the edge. Arrow keys go from point to point.");
+      super(holder, "tolerance", "Magnitude against duration", "Sags, interruptions, swells and transients: the worst phase. An arrow marks what the record cuts: it lasted longer. Below 0.1 ms, beyond 1000 s and above 200 % at the edge. Arrow keys go from point to point.");
       this.frame.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
         const points = [...this.frame.querySelectorAll("a.point")];
@@ -146,12 +147,8 @@
         width < 420 && i % 2 ? "" : pq.svg("text", { x: x(s), y: bottom + 16, "text-anchor": i === 7 ? "end" : "middle" }, text)]),
       ...[0, 50, 100, 150, 200].flatMap((p) => [pq.svg("line", { class: "grid", x1: left, x2: right, y1: y(p), y2: y(p) }), pq.svg("text", { x: left - 6, y: y(p) + 4, "text-anchor": "end" }, `${p} %`)])];
       const lines = curves.map((curve, i) => {
-        let at = SHORTEST;
-        const lower = curve.lower.map(([s, p], k) => {
-          const step = `${k ? "V" : `M${x(at).toFixed(1)} `}${y(p).toFixed(1)}H${x(s ?? LONGEST).toFixed(1)}`;
-          at = s ?? LONGEST;
-          return step;
-        }).join("");
+        // From where it leaves zero.
+        const lower = curve.lower.map(([s, p], k) => `${k ? `V${y(p).toFixed(1)}H` : p ? `M${x(SHORTEST).toFixed(1)} ${y(p).toFixed(1)}H` : "M"}${x(s ?? LONGEST).toFixed(1)}${k || p ? "" : ` ${y(0).toFixed(1)}`}`).join("");
         const upper = curve.upper.map(([s, p], k) => `${k ? "L" : "M"}${x(s ?? LONGEST).toFixed(1)} ${y(p).toFixed(1)}`).join("");
         return pq.svg("g", { class: `curve curve-${i}` }, pq.svg("path", { d: lower + upper }));
       });
@@ -161,7 +158,8 @@
       const marks = [...bins.map((one) => this.tip(pq.svg("rect", { class: "bin", role: "img", x: x(one.seconds[0]), y: y(one.percent[1]), width: Math.max(x(one.seconds[1]) - x(one.seconds[0]), 1), height: Math.max(y(one.percent[0]) - y(one.percent[1]), 1),
         style: { fill: pq.typeColor(one.type), fillOpacity: 0.25 + (0.75 * Math.log(1 + one.n)) / Math.log(1 + most) } }), `${range(one)}: ${count(one.n, "event")}, most are ${typeTitle(one)}`)),
       ...points.map((one, i) => this.tip(pq.svg("a", { class: "point", href: pq.app.link("recordings", one.recording, { event: one.event }), tabindex: i ? -1 : 0, "data-name": `${one.recording}:${one.event}`, "data-seconds": one.seconds, "data-percent": one.percent },
-        pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.typeColor(one.type) } })), `${one.title}: ${pq.fixed(one.percent, 1)} %, ${pq.seconds(one.seconds)}`))];
+        pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.typeColor(one.type) } }),
+        one.cut ? pq.svg("path", { class: "longer", d: `M${(x(one.seconds) + 5).toFixed(1)} ${y(one.percent).toFixed(1)}h9m-4 -4l4 4l-4 4` }) : ""), `${one.title}: ${pq.fixed(one.percent, 1)} %, ${one.cut ? "≥ " : ""}${pq.seconds(one.seconds)}`))];
       this.count.textContent = bins.length ? `${count(total, "event")}, counted in fields: the stronger the colour, the more` : count(total, "event");
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Magnitude against duration" }, grid, marks, lines, legend, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
         pq.svg("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "Duration"));

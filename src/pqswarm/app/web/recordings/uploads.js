@@ -127,7 +127,8 @@
       request.onload = () => end(() => {
         const answer = request.response ?? {};
         if (request.status === 200) {
-          line.finish(answer.reason || "uploaded");
+          line.finish(answer.is_known ? "" : answer.reason || "uploaded");
+          if (answer.is_known) line.item.querySelector("[role]").append(`is already here as ${answer.name}: `, pq.el("a", { href: pq.app.link("recordings", answer.recording) }, "open"));
           for (const other of this.list.querySelectorAll('li[data-state="sent"]')) {
             if (other !== line.item && stem(other.dataset.file) === stem(path)) other.remove(); // the other part of this recording
           }

@@ -17,6 +17,7 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.rows import COLUMNS, duration_text, join_words, time_text
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.page.listing import (
@@ -29,7 +30,7 @@ from pqswarm.identify.show.page.listing import (
     listing_headline,
     read_listed_waveforms,
 )
-from pqswarm.identify.show.rows import COLORS, csv_lines, row_color
+from pqswarm.identify.show.rows import COLORS, row_color
 from pqswarm.identify.tolerance import (
     AGGREGATION,
     ITIC,
@@ -234,7 +235,7 @@ def draw_page_charts(events: Sequence[EventResult], tips: Sequence[str], links: 
                 places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"
             ),
             "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
-            "peak voltage and their decay time (our choice).",
+            "peak voltage and their decay time (our choice). An arrow marks what the record cuts: it lasted longer.",
         ),
         PageChart(
             "semi-f47",
@@ -242,9 +243,9 @@ def draw_page_charts(events: Sequence[EventResult], tips: Sequence[str], links: 
             semi.draw(_page_semi_lines(semi), SEMI, dips),
             (places := _page_chart_places(SEMI, dips)),
             _page_chart_counts(places, "", "below the curve", "on or above it"),
-            "Dips and interruptions. The solid line is mandatory for semiconductor equipment, the dashed ones are "
-            "recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against the solid line "
-            "up to 1 s, then against the dashed ones.",
+            "Dips and interruptions. The solid line, from 50 ms on, is mandatory for semiconductor equipment; the "
+            "dashed ones are recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against "
+            "the solid line up to 1 s, then against the dashed ones.",
         ),
     ]
 
@@ -325,6 +326,8 @@ class _PageChartAxes:
         x = self.x(row.seconds)
         y = self.y(row.percent)
         tip = escape(row.tip)
+        is_cut = row.found.event.cut_start or row.found.event.cut_end
+        longer = f'<path class="longer" d="M{x + 6:g} {y:g}h10m-4 -4l4 4l-4 4"/>' if is_cut else ""
         if row.percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
         elif event_type in RMS:
@@ -334,18 +337,17 @@ class _PageChartAxes:
         return (
             f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" '
             f'data-seconds="{row.seconds:.6g}" data-percent="{row.percent:.6g}" '
-            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}</g></a>'
+            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}{longer}</g>'
+            "</a>"
         )
 
 
 def _page_curve_steps(axes: _PageChartAxes, curve: ToleranceCurve) -> list[tuple[float, float]]:
-    """Corners of the lower curve."""
-    corners = []
-    start = axes.first
-    for end, level in curve.lower:
-        corners += [(start, level), (min(end, axes.last), level)]
-        start = end
-    return corners
+    """Corners of the lower curve, from where it leaves zero."""
+    ends = [end for end, _ in curve.lower]
+    steps = zip([axes.first, *ends], ends, (level for _, level in curve.lower), strict=False)
+    corners = [(moment, level) for start, end, level in steps for moment in (start, min(end, axes.last))]
+    return corners[1:] if corners[0][1] == 0 else corners
 
 
 def _page_itic_lines(axes: _PageChartAxes) -> list[str]:
@@ -371,7 +373,7 @@ def _page_semi_lines(axes: _PageChartAxes) -> list[str]:
     below = [*_page_curve_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
     return [
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
-        _page_chart_region(axes, 0.006, 60, "must ride through", "start"),
+        _page_chart_region(axes, 0.25, 92, "must ride through"),
         _page_chart_region(axes, 1.6, 34, "below the curve"),
         f'<path class="curve" d="{axes.path(required)}"/>',
         f'<path class="curve advised" d="{axes.path(advised)}"/>',
@@ -424,9 +426,9 @@ def page_html(
     figures.sort(key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
     worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
-    csv = csv_lines(
+    csv = export_csv_table(
         (row for one in kept for row in one.analysis.rows()),
-        [name for name in COLUMNS if name not in ("path", "caveats")],
+        columns=[name for name in COLUMNS if name not in ("path", "caveats")],
     )
     packed = sorted(worst, key=lambda one: one.number) if len(worst) > _MAX_ROWS else []
     shown = sorted(worst[:_MAX_ROWS], key=lambda one: one.number)
@@ -468,6 +470,7 @@ def page_html(
         charts=_page_html_charts(listed),
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=_page_html_cell_tables(listed),
+        remarks=[f"{one.analysis.source or 'recording'}: {text}" for one in kept for text in one.analysis.remarks],
         recordings=[_describe_for_page_html(one.analysis) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),

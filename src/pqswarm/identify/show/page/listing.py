@@ -1,6 +1,5 @@
 """What a page is made of: recordings with their analyses, their events in one numbered list, waveforms of the worst."""
 
-import base64
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from pqswarm._base.text import count_text
 from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive.picture import find_dead_channels, pack_extremes, view_main_incident
 from pqswarm.identify.rows import join_words, time_text
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, shown_interval
 from pqswarm.identify.tolerance import rank_event
@@ -89,11 +89,12 @@ def describe_listed_recording(recording: "RecordingSource", channels: Sequence[i
 
 
 def choose_listed_channels(recording: "RecordingSource", analysis: "Analysis") -> list[int]:
-    """Choose the channels to show: all, or of very many the analysed voltages, then currents, then others."""
+    """Choose the channels to show: all that hold something, or of many the analysed voltages, currents, then others."""
+    dead = find_dead_channels(recording, view_main_incident(recording, analysis), analysis)
     analyzed = [one.number for one in analysis.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
     order = dict.fromkeys([*analyzed, *currents, *range(len(recording.channels))])
-    return sorted(list(order)[:_MAX_CHANNELS])
+    return sorted([place for place in order if place not in dead][:_MAX_CHANNELS])
 
 
 def choose_listed_status(recording: "RecordingSource") -> "list[StatusChannel]":
@@ -131,7 +132,7 @@ def list_interval_views(
         if view.exact:
             exact.append((view.first, view.stop))
         urms = _listed_urms_view(shown, channels, view.first / rate, view.stop / rate)
-        views.append({**describe_view(view, rate, channels, _pack_listed_values), "urms": urms})
+        views.append({**describe_view(view, rate, channels, pack_extremes), "urms": urms})
     return views
 
 
@@ -192,24 +193,9 @@ def _listed_urms_view(
         "from": origin,
         "step": step,
         "channels": [
-            {"index": index, **_pack_listed_values(low, high)}
-            for (index, _), (low, high) in zip(lines, pairs, strict=True)
+            {"index": index, **pack_extremes(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
         ],
     }
-
-
-def _pack_listed_values(low: Any, high: Any = None) -> dict[str, Any]:
-    """Return values as base64 of 16-bit integers over their range; -32768 is a gap."""
-    lines = [np.asarray(line, np.float64) for line in (low, high) if line is not None]
-    known = np.concatenate(lines)
-    known = known[np.isfinite(known)]
-    low_end, high_end = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    scale = (high_end - low_end) / 65_534 or 1.0
-    packed = []
-    for line in lines:
-        steps = np.where(np.isfinite(line), np.round((np.nan_to_num(line) - low_end) / scale) - 32_767, -32_768)
-        packed.append(base64.b64encode(steps.clip(-32_768, 32_767).astype("<i2").tobytes()).decode())
-    return {"least": low_end, "scale": scale, "low": packed[0], "high": packed[1] if len(packed) > 1 else None}
 
 
 def _shorten_listed_name(text: str) -> str:
@@ -319,7 +305,7 @@ def listing_headline(
         worst = max(listed, key=lambda one: rank_event(one.found.event))
         analysis = worst.recording.analysis
         at = f" at {analysis.station}" if analysis.station else ""
-        cause = "" if worst.incident is None or not worst.incident.stages else f"; {worst.incident.title}"
+        cause = "" if worst.incident is None or not worst.incident.has_cause else f"; {worst.incident.title}"
         lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, analysis.start)}{cause}.")
     elif recordings:
         lines.append("No disturbance was found.")

@@ -88,20 +88,10 @@
     });
   }
   // Waveforms: the page holds three stretches around each event; the finest that covers what is asked for is shown.
-  const unpack = (line, text) => {
-    if (text === null) return null;
-    const steps = new Int16Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
-    return Float32Array.from(steps, (step) => (step === -32768 ? NaN : line.least + (step + 32767) * line.scale));
-  };
-  const open = (channels) => channels.map((line) => ({ index: line.index, low: unpack(line, line.low), high: unpack(line, line.high) }));
   const recordings = new Map();
   const recordingOf = (name) => {
     if (!recordings.has(name)) {
       const told = JSON.parse(document.getElementById(name).textContent);
-      for (const view of told.views) {
-        view.channels = open(view.channels);
-        if (view.urms) view.urms.channels = open(view.urms.channels);
-      }
       recordings.set(name, told);
     }
     return recordings.get(name);

@@ -1,0 +1,105 @@
+"""The page of a recording in a real browser: above the fold, on paper, corrected, and after its file was deleted."""
+
+import base64
+
+import pytest
+from tests.app.recordings import write_pair
+from tests.app.recordings_page import ANALYSED, fill
+from tests.app.requests import running_app
+from tests.browser import needs_browser
+
+pytestmark = needs_browser
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    root = tmp_path_factory.mktemp("forwarded")
+    (root / "home").mkdir()
+    write_pair(root / "home" / "dip.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="North")
+    write_pair(root / "home" / "cut.cfg", seconds=0.6, sag=(0.2, 0.7), residual=0.5, station="North")
+    (root / "home" / "notes.txt").write_text("a note of the crew\n")
+    with running_app(root / "home", state=root / "state") as process:
+        process.folder = root / "home"
+        yield process
+
+
+@pytest.fixture
+def tab(app, browser):
+    tab = browser.tab(app.address, 1440)
+    tab.resize(1440, 900)
+    tab.until("document.querySelectorAll('.events tbody tr[data-key]').length >= 2")
+    yield tab
+    assert tab.problems() == []
+    tab.close()
+
+
+def open_recording(tab, name):
+    rows = tab.evaluate("pq.app.api('/api/events?limit=50').then(answer => answer.rows)")
+    row = next(one for one in rows if one["path"] == name)
+    tab.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
+    tab.until(ANALYSED)
+    return row
+
+
+def test_the_waveform_is_above_the_fold_and_few_tabs_away(tab):
+    open_recording(tab, "dip.cfg")
+    assert tab.evaluate("document.querySelector('.waves-stage').getBoundingClientRect().top") < 400
+    tab.evaluate("document.querySelector('h1').focus()")
+    for _ in range(5):
+        tab.press("Tab")
+        if tab.evaluate("document.activeElement.classList.contains('waves')"):
+            break
+    else:
+        pytest.fail("the waveform is more than five tabs away")
+
+
+def test_cursor_b_is_at_the_end_of_a_cycle_of_the_dip(tab):
+    row = open_recording(tab, "dip.cfg")
+    b = tab.evaluate("Number(document.querySelector('[data-cursor=B].cursor').dataset.time)")
+    assert row["start"] + 0.02 <= b <= row["end"] + 0.001
+    tab.until("!!document.querySelector('.instruments')?.dataset.asked")
+    cell = "document.querySelector('.at[data-cursor=X] [data-read=rms][data-channel=UA]').dataset.value"
+    healthy, low = (float(tab.evaluate(cell.replace("X", name))) for name in "AB")
+    assert low / healthy == pytest.approx(0.4, abs=0.02)
+
+
+def test_what_the_record_cuts_is_marked(tab):
+    durations = "[...document.querySelectorAll('.events td[data-column=duration]')].map(one => one.innerText).join()"
+    assert tab.evaluate(durations).count("≥") == 1
+    assert "notes.txt" not in tab.text()
+    open_recording(tab, "cut.cfg")
+    assert "at least" in tab.text(".brief .sentence")
+
+
+def test_paper_has_harmonics_stages_and_no_form(tab):
+    open_recording(tab, "dip.cfg")
+    tab.until("!!document.querySelector('.spectrum .bar')")
+    tab.emulate("print")
+    tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate("getComputedStyle(document.querySelector('.spectrum .bar')).display") != "none"
+    assert tab.evaluate("document.querySelector('[data-read=stages]').closest('details').open")
+    assert tab.evaluate("getComputedStyle(document.querySelector('.correct')).display") == "none"
+    tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert not tab.evaluate("document.querySelector('[data-read=stages]').closest('details').open")
+    tab.emulate()
+    assert base64.b64decode(tab.call("Page.printToPDF")["data"]).startswith(b"%PDF")
+
+
+def test_a_corrected_cause_and_a_deleted_file(tab, app):
+    row = open_recording(tab, "dip.cfg")
+    tab.click(".correct summary")
+    fill(tab, ".correct", cause="animal", by="Eve")
+    tab.click(".correct [type=submit]")
+    tab.until("document.querySelector('[data-read=cause]')?.innerText === 'animal'")
+    assert "found: " in tab.text(".brief")
+    listed = tab.evaluate("pq.app.api('/api/corrections').then(answer => answer.corrections[0])")
+    assert listed["found"].startswith(row["cause"])
+    page = tab.download("document.querySelector('.tools a[href$=\"page.html\"]').click()").decode()
+    assert "animal (corrected by Eve on " in page
+    for suffix in (".cfg", ".dat"):
+        (app.folder / f"dip{suffix}").unlink()
+    address = f"/api/recordings/{row['recording']}"
+    tab.until(f"pq.app.api('{address}').then(answer => answer.is_kept, () => false)")
+    tab.reload()
+    tab.until("document.querySelector('.waves')?.dataset.state === 'ready' && !!document.querySelector('.series path')")
+    tab.until("document.querySelector('.brief')?.innerText.includes('animal')")
