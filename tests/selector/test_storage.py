@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.selector.storage import lock_storage_file
+from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
 
 
@@ -115,7 +115,7 @@ def test_nothing_in_the_file_is_pickled(tmp_path):
 
 def test_one_process_at_a_time(tmp_path):
     file = tmp_path / "wine.npz"
-    with lock_storage_file(file), pytest.raises(PqswarmError, match=r"another process is using .*wine\.npz"):
+    with open_storage(file), pytest.raises(PqswarmError, match=r"another process is using .*wine\.npz"):
         quick(storage=file).fit(*WINE)
     (tmp_path / "folder").mkdir()
     with pytest.raises(PqswarmError, match="cannot"):

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from copy import deepcopy
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,22 +22,20 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, takes_missing
 from pqswarm.search import Progress, SearchResult
+from pqswarm.selector.comparison import Comparison, compare_selection
+from pqswarm.selector.ensemble import SubsetEnsemble
 from pqswarm.selector.search_loop import Interrupts, check_callbacks, deadline_of
-from pqswarm.selector.selection import FrontPoint, SubsetSelection
-from pqswarm.selector.storage import Saver, lock_storage_file, read_saved, storage_path
-from pqswarm.selector.task import (
-    RULES,
-    given_estimator,
-    make_task,
-    read_input,
-    seed_of,
-)
+from pqswarm.selector.selection import FrontPoint, SubsetSelection, score_members
+from pqswarm.selector.storage import open_storage, storage_path
+from pqswarm.selector.task import given_estimator, make_task, read_input, scorer_of, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
+TRANSFORMS = ("best", "union")
+"""What a selector hands on: the best subset, or the features of all subsets."""
 _BARS = 25  # features in a bar chart at most
 _STRONG = "tab:blue"
 _FAINT = "lightsteelblue"
@@ -59,16 +56,16 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-def _delegated(method: str, what: str) -> Any:
-    """A method of `best_estimator_`, which gets the selected features."""
+def _averaged(method: str, what: str) -> Any:
+    """A method of the ensemble of `estimators_`."""
 
     def call(self: Any, X: Any) -> FloatArray:
-        selected = self._selected(X)
-        predicted: FloatArray = getattr(self.best_estimator_, method)(selected)
+        X = self._checked(X)
+        predicted: FloatArray = getattr(self._ensemble, method)(X)
         return predicted
 
     call.__name__ = method
-    call.__doc__ = f"{what} by `best_estimator_`; see :meth:`predict`."
+    call.__doc__ = what
     return available_if(_estimator_has(method))(call)
 
 
@@ -203,11 +200,13 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         estimator: Any = None,
         *,
         algorithm: Any = DEFAULT_ALGORITHM,
+        n_subsets: int = 5,
+        max_features: Any = "auto",
+        transform_features: str = "best",
         cv: Any = None,
         scoring: Any = None,
         max_evaluations: int | None = None,
         n_features_to_select: Any = None,
-        selection_rule: str = "filter-check",
         prefilter: Any = "auto",
         constraints: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -217,11 +216,13 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     ) -> None:
         self.estimator = estimator
         self.algorithm = algorithm
+        self.n_subsets = n_subsets
+        self.max_features = max_features
+        self.transform_features = transform_features
         self.cv = cv
         self.scoring = scoring
         self.max_evaluations = max_evaluations
         self.n_features_to_select = n_features_to_select
-        self.selection_rule = selection_rule
         self.prefilter = prefilter
         self.constraints = constraints
         self.n_jobs = n_jobs
@@ -287,41 +288,51 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """
         deadline = deadline_of(check_callbacks(self.callbacks))
         data = read_input(self, X, y, groups, fit_params)
-        check_name("selection_rule", self.selection_rule, RULES)
+        check_name("transform_features", self.transform_features, TRANSFORMS)
         path = storage_path(self.storage)
         with Interrupts() as interrupts:
-            with nullcontext() if path is None else lock_storage_file(path):
-                saved = None if path is None else read_saved(path)
-                if saved is not None and self.random_state is None:
-                    seed = int(saved.identity["random_state"])
+            with open_storage(path) as storage:
+                if storage is not None and storage.identity and self.random_state is None:
+                    seed = int(storage.identity["random_state"])
                 else:
                     seed = seed_of(self.random_state)
                 task = interrupts.insist(make_task, self, data, seed)
-                selection = SubsetSelection(self, task, data, interrupts, deadline)
-                if saved is not None and path is not None:
-                    saved.restore(selection.run, selection.pool, task.identity, path)
+                if storage is not None:
+                    storage.check(task.identity)
+                selection = SubsetSelection(self, task, data, interrupts, deadline, storage)
                 selection.warn_if_slow()
-                saver = None if path is None else Saver(path, task.identity, selection.run, selection.pool)
                 try:
-                    selection.search(saver)
+                    selection.search()
                 finally:
-                    if saver is not None:
-                        saver.save()
-            selection.choose()
+                    if storage is not None:
+                        storage.save()
             self._remember(selection)
-            self.best_estimator_ = interrupts.insist(data.fit, task.estimator, self.support_)
+            self.estimators_ = interrupts.insist(data.fit_all, task.estimator, self.subsets_, task.n_jobs)
+            self.best_estimator_ = self.estimators_[0]
+            if not np.array_equal(self.best_subset_, self.subsets_[0]):
+                self.best_estimator_ = interrupts.insist(data.fit, task.estimator, self.best_subset_)
+            self._is_multiple = data.y.ndim > 1
+            self.subset_scores_: FloatArray = score_members(selection)
+            compared = compare_selection(selection)
+            self.comparison_: Comparison | None = compared if isinstance(compared, Comparison) else None
+            self.comparison_text_ = compared.text if isinstance(compared, Comparison) else compared
         self.interrupted_ = interrupts.pressed
         if self.interrupted_:
+            self.stop_reason_ = "interrupted" if self.stop_reason_ != "max_time" else self.stop_reason_
             later = " Fit again to resume." if path is not None else ""
-            done = self.history_.n_evaluations
+            done = selection.n_evaluations
             warnings.warn(f"interrupted: the best of {done} evaluations is kept.{later}", stacklevel=2)
         return self
 
     def _remember(self, selection: SubsetSelection) -> None:
         """Set the attributes of a selection."""
-        self.support_: BoolArray = selection.chosen.support
+        self.best_subset_: BoolArray = selection.chosen.support
         self.best_score_ = selection.chosen.score
-        self.n_features_ = selection.chosen.size
+        self.subsets_: BoolArray = selection.members
+        self.union_: BoolArray = selection.members.any(axis=0)
+        self.support_: BoolArray = self.best_subset_ if self.transform_features == "best" else self.union_
+        self.n_features_ = int(self.support_.sum())
+        self.n_evaluations_ = selection.n_evaluations
         self.front_: list[FrontPoint] = selection.front
         self.history_: SearchResult = selection.result
         self.cv_results_: dict[str, AnyArray] = {"n_features": np.array([point.size for point in self.front_])}
@@ -381,21 +392,27 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         return np.asarray(self.best_estimator_.classes_)
 
-    def _selected(self, X: Any) -> Any:
-        """The selected columns of X, checked."""
+    @property
+    def _ensemble(self) -> SubsetEnsemble:
+        return SubsetEnsemble(self.estimators_, self.subsets_, several=self._is_multiple)
+
+    def _checked(self, X: Any) -> Any:
+        """X with all columns, checked."""
         check_is_fitted(self)
         if is_table(X) and not issparse(X):
             validate_data(self, X, skip_check_array=True, reset=False)
-        else:
-            tags = get_tags(self).input_tags
-            sparse = ("csr", "csc") if tags.sparse else False
-            finite = "allow-nan" if tags.allow_nan else True
-            X = validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
-        return take_table(X, np.flatnonzero(self.support_), axis=1)
+            return X
+        tags = get_tags(self).input_tags
+        sparse = ("csr", "csc") if tags.sparse else False
+        finite = "allow-nan" if tags.allow_nan else True
+        return validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
 
     @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> AnyArray:
-        """Predict labels or targets, (n,) or (n, n_targets), of samples with all features; the selected ones are used.
+        """Predict labels or targets, (n,) or (n, n_targets), of samples with all features.
+
+        The estimators of all subsets are averaged: a label is the one with the highest mean probability, else mean
+        decision function, else that of most estimators, of equals the first in `classes_`; a target is the mean.
 
         Examples
         --------
@@ -406,20 +423,20 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         >>> selector.predict(X[:3]).tolist(), selector.predict_proba(X[:3]).shape, bool(selector.score(X, y) > 0.9)
         ([0, 0, 0], (3, 3), True)
         """
-        selected = self._selected(X)
-        return np.asarray(self.best_estimator_.predict(selected))
+        X = self._checked(X)
+        return self._ensemble.predict(X)
 
-    predict_proba = _delegated("predict_proba", "Predict the probabilities of the classes")
-    predict_log_proba = _delegated("predict_log_proba", "Predict the log probabilities of the classes")
-    decision_function = _delegated("decision_function", "Return the decision function")
+    predict_proba = _averaged("predict_proba", "Predict the mean probabilities of the classes; see :meth:`predict`.")
+    predict_log_proba = _averaged("predict_log_proba", "Predict the logarithms of the mean probabilities.")
+    decision_function = _averaged("decision_function", "Return the mean decision function.")
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Return the score of `best_estimator_`: `scoring`, or its own.
+        """Return the score of :meth:`predict`: `scoring`, or accuracy or R2.
 
         Arguments of the scorer, such as ``sample_weight``, can be given by keyword.
         """
-        selected = self._selected(X)
-        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, selected, y, **params))
+        X = self._checked(X)
+        return float(scorer_of(self)(self._ensemble, X, y, **params))
 
     @property
     def results_(self) -> Any:
