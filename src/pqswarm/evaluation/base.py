@@ -81,6 +81,7 @@ class Evaluator(ABC):
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit samples
     takes_nan = False  # whether values may be NaN
     counts_errors = False  # whether an error is that of counted samples
+    is_fitted: ClassVar[bool] = False  # whether each fold costs a fit, so that testing some of them saves time
     folds: Folds
 
     def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
@@ -122,7 +123,7 @@ class Evaluator(ABC):
     def blocks(self) -> tuple[int, ...]:
         """The folds of each of three blocks in which :meth:`raced` tests subsets; empty if it cannot."""
         n = self.folds.n_folds
-        if not self.counts_errors or n < 3:
+        if not (self.is_fitted and self.counts_errors) or n < 3:
             return ()
         return round(0.3 * n), round(0.6 * n) - round(0.3 * n), n - round(0.6 * n)
 

@@ -65,6 +65,7 @@ class GenericEvaluator(ClassificationEvaluator):
     """
 
     takes_splits = True
+    is_fitted = True
     folds: Any
 
     def __init__(
