@@ -163,7 +163,9 @@ class SearchLoop:
                 return "interrupted" if self.interrupts.pressed else "max_time"
             is_urgent = active[0] is self.searches[0] and not self._found
             search = active[0] if is_urgent else min(active, key=lambda search: search.run.n_evaluations)
-            self._evaluate_batch(search, deadline)
+            now = time.monotonic()
+            share = None if deadline is None else now + (deadline - now) / len(active)
+            self._evaluate_batch(search, share)
             if self.storage is not None:
                 self.storage.save_if_due()
             if self._found and self.interrupts.pressed:
@@ -193,7 +195,7 @@ class SearchLoop:
         return self.interrupts.pressed or any(isinstance(answer, bool | np.bool_) and answer for answer in answers)
 
     def _evaluate_batch(self, search: PlannedSearch, deadline: float | None) -> None:
-        """Evaluate the next batch of a search, or a part of it."""
+        """Evaluate the next batch of a search, or as much of it as the time allows."""
         masks = search.run.next_masks()
         done = 0
         while done < len(masks):
