@@ -1,4 +1,4 @@
-"""A search against a filter alone, by nested cross-validation: the choice, and when there is none."""
+"""Does selection pay? Selected features against all and against a filter, in nested cross-validation."""
 
 import numpy as np
 import pytest
@@ -8,90 +8,95 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_sco
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm._base.random import derived_seed
-from pqswarm.selector import EarlyStopping, selection
+from pqswarm.selector import EarlyStopping, comparison
 from tests.selector.problems import WINE, quick
 
 RNG = np.random.default_rng(3)
 LABELS = np.repeat([0, 1], 40)
 NOISY = RNG.normal(size=(80, 60))
 NOISY[:, :6] += LABELS[:, np.newaxis]  # the other 54 features tell nothing
-CROSSED = RNG.normal(size=(80, 6))
-CROSSED[:, 0] = RNG.choice([-1, 1], 80) * np.where(LABELS, 3.0, 0.1)  # tells everything, with equal means
-OPTIONS = {"selection_rule": "filter-check", "max_evaluations": 300}
+SHARED = RNG.normal(size=(80, 40)) + 0.6 * LABELS[:, np.newaxis]  # each feature tells a little
+SPOILT = RNG.standard_cauchy((80, 9))
+SPOILT[:, 4] = RNG.choice([-1, 1], 80) * np.where(LABELS, 3.0, 0.3)  # tells everything, with equal means
 
 
-@pytest.fixture(autouse=True)
-def few_evaluations_are_enough(monkeypatch):
-    monkeypatch.setattr(selection, "_FEWEST", 300)
-
-
-def nested_errors(X, y, seed=0):
-    """The errors of the searches in five parts, and of the first features by F, by scikit-learn."""
-    outer = StratifiedKFold(5, shuffle=True, random_state=derived_seed(seed, (2**31 + 3,)) % 2**32)
-    searched, filtered = [], []
-    sizes = sorted({min(size, X.shape[1]) for size in selection._SIZES})
+def compared(X, y, evaluations, **options):
+    """Scores of selected, all and filtered features in five test sets, by scikit-learn, and the numbers of features."""
+    outer = StratifiedKFold(5, shuffle=True, random_state=derived_seed(0, (2**31 + 3,)) % 2**32)
+    scores, sizes = [], []
     for number, (train, test) in enumerate(outer.split(X, y)):
-        inner = derived_seed(seed, (2**31 + 4, number))
-        cv = StratifiedKFold(5, shuffle=True, random_state=inner % 2**32)
-        short = quick(selection_rule="best", cv=cv, max_evaluations=30, random_state=inner).fit(X[train], y[train])
+        seed = derived_seed(0, (2**31 + 4, number))
+        cv = StratifiedKFold(5, shuffle=True, random_state=seed % 2**32)
+        short = quick(cv=cv, max_evaluations=evaluations, random_state=seed, **options).fit(X[train], y[train])
         order = np.argsort(-f_classif(X[train], y[train])[0])
-        subsets = [np.flatnonzero(short.support_), *(order[:size] for size in sizes)]
-        errors = [
-            1 - GaussianNB().fit(X[train][:, some], y[train]).score(X[test][:, some], y[test]) for some in subsets
-        ]
-        searched.append(errors[0])
-        filtered.append(errors[1:])
-    return np.array(searched), np.array(filtered), sizes
-
-
-@pytest.mark.parametrize(("X", "better"), [(NOISY, True), (CROSSED, False)])
-def test_the_filter_is_taken_if_it_is_clearly_better(X, better):
-    searched, filtered, sizes = nested_errors(X, LABELS)
-    best = int(filtered.mean(axis=0).argmin())
-    gains = searched - filtered[:, best]
-    assert (gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(5)) == better
-    selector = quick(**OPTIONS).fit(X, LABELS)
-    expected = np.zeros(X.shape[1], dtype=bool)
-    expected[np.argsort(-f_classif(X, LABELS)[0])[: sizes[best]]] = True
-    if not better:
-        expected = quick(max_evaluations=300, selection_rule="rescored").fit(X, LABELS).support_
-    np.testing.assert_array_equal(selector.support_, expected)
-    for mean in (searched.mean(), filtered.mean(axis=0)[best]):
-        assert f"{1 - mean:.3g}" in selector.rule_
-    assert selector.best_score_ == pytest.approx(cross_val_score(GaussianNB(), X[:, expected], LABELS, cv=5).mean())
-    assert selector.predict(X).shape == LABELS.shape
-
-
-def test_features_beyond_the_prefilter_can_be_taken():
-    weak = RNG.normal(size=(80, 60)) + 0.5 * LABELS[:, np.newaxis]  # each feature tells a little
-    selector = quick(prefilter=9, **OPTIONS).fit(weak, LABELS)
-    assert selector.n_features_ > 9
-    folds = cross_val_score(GaussianNB(), weak[:, selector.support_], LABELS, cv=5)
-    assert selector.best_score_ == pytest.approx(folds.mean())
-    assert "nested" in selector.rule_
+        counts = sorted({min(size, X.shape[1]) for size in comparison._SIZES})
+        inner = [cross_val_score(GaussianNB(), X[train][:, order[:count]], y[train], cv=cv).mean() for count in counts]
+        first = counts[int(np.argmax(np.round(inner, 12)))]
+        subsets = [np.flatnonzero(short.support_), np.arange(X.shape[1]), order[:first]]
+        scores.append(
+            [GaussianNB().fit(X[train][:, some], y[train]).score(X[test][:, some], y[test]) for some in subsets]
+        )
+        sizes.append([subsets[0].size, first])
+    return np.array(scores), np.mean(sizes, axis=0)
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("X", "options", "advice"),
     [
-        {"max_evaluations": 299},
-        {"cv": ShuffleSplit(3, random_state=0)},
-        {"constraints": {"fixed": [0]}},
-        {"n_features_to_select": 3},
-        {"callbacks": lambda progress: progress.n_evaluations >= 300, "max_evaluations": 400},
-        {"callbacks": EarlyStopping(max_time=1e-9)},
-        {"selection_rule": "rescored"},
+        (NOISY, {}, "the filter alone is better"),
+        (SPOILT, {}, "selection pays"),
+        (SHARED, {}, "keep all features unless few are wanted"),
+        (WINE[0][:80], {}, "selection saves features, at about the same score"),
+        (SHARED, {"n_features_to_select": 2}, "keep all features unless few are wanted"),
+    ],
+    ids=["noisy", "spoilt", "shared", "meaningless", "few"],
+)
+def test_selected_features_are_compared_with_all_and_with_a_filter(X, options, advice):
+    selector = quick(max_evaluations=400, **options).fit(X, LABELS)
+    scores, sizes = compared(X, LABELS, 20, **options)
+    found = selector.comparison_
+    np.testing.assert_allclose(found.scores, scores)
+    np.testing.assert_allclose([found.selected, found.every, found.filtered], scores.mean(axis=0))
+    np.testing.assert_allclose([found.n_selected, found.n_filtered], sizes)
+    assert selector.comparison_text_ == found.text
+    assert found.text.startswith("In nested cross-validation, with searches of 20 evaluations, ")
+    assert found.text.endswith(f": {advice}.")
+    assert f"all {X.shape[1]} {found.every:.3g}" in found.text
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"max_evaluations": 199}, "fewer than 200 evaluations"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "not a plain k-fold"),
+        ({"callbacks": lambda progress: progress.n_evaluations >= 60}, "the search was stopped"),
+        ({"callbacks": EarlyStopping(max_time=1e-9)}, "the search was stopped"),
     ],
 )
-def test_without_a_comparison_the_search_counts(options):
-    selector = quick(**(OPTIONS | options)).fit(NOISY, LABELS)
-    plain = quick(**(OPTIONS | options | {"selection_rule": "rescored"})).fit(NOISY, LABELS)
-    np.testing.assert_array_equal(selector.support_, plain.support_)
-    assert "nested" not in selector.rule_
+def test_without_a_comparison_the_reason_is_told(options, reason):
+    selector = quick(**options).fit(NOISY, LABELS)
+    assert selector.comparison_ is None
+    assert selector.comparison_text_.startswith("Selected features were not compared with all features, because ")
+    assert reason in selector.comparison_text_
 
 
-def test_small_classes_and_regressions():
+def test_constraints_hold_in_the_comparison():
+    leaking = np.column_stack([NOISY, LABELS])
+    selector = quick(constraints={"excluded": [60], "fixed": [7]}).fit(leaking, LABELS)
+    assert "all 60 " in selector.comparison_text_
+    assert selector.comparison_.filtered < 1
+    assert selector.comparison_.every < 1
+
+
+def test_small_classes_regressions_and_missing_values():
     X, y = WINE
-    rare = np.r_[0:8, 60:68, 140:144]  # nested searches have three events of the last class
-    quick(cv=4, **OPTIONS).fit(X[rare], y[rare])
-    assert "nested" in quick(Ridge(), cv=4, **OPTIONS).fit(X[:60, 1:], X[:60, 0]).rule_
+    rare = np.r_[0:8, 60:68, 140:144]  # nested searches have three samples of the last class
+    assert quick(cv=4).fit(X[rare], y[rare]).comparison_ is not None
+    assert quick(Ridge(), cv=4).fit(X[:60, 1:], X[:60, 0]).comparison_ is not None
+    from sklearn.tree import DecisionTreeClassifier
+
+    holes = X.copy()
+    holes[3, 4] = np.nan
+    selector = quick(DecisionTreeClassifier(max_depth=2), cv=2).fit(holes, y)
+    assert np.isnan(selector.comparison_.filtered)
+    assert "ANOVA" not in selector.comparison_text_
