@@ -37,10 +37,13 @@ class SubsetError(PqswarmError):
     """An estimator cannot be used with a subset of the features."""
 
     @classmethod
-    def of(cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException) -> "SubsetError":
-        """Return the error with the estimator, the features of a mask or list, and the reason."""
-        features = np.flatnonzero(mask) if mask.dtype == np.bool_ else mask
-        what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
+    def of(
+        cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException, names: Sequence[Any] | None = None
+    ) -> "SubsetError":
+        """Return the error with the estimator, the features of a mask or list, by name if given, and the reason."""
+        places = (np.flatnonzero(mask) if mask.dtype == np.bool_ else mask).tolist()
+        features = places if names is None else [names[place] for place in places]
+        what = f"{type(estimator).__name__} cannot be used with features {features}"
         return cls(f"{what}: {first_line(error)}")
 
 

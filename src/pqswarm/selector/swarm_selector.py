@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm._kernels.compile_times import log_compiling
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, takes_missing
 from pqswarm.search import Progress, SearchResult
@@ -36,6 +37,7 @@ DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
 TRANSFORMS = ("best", "union")
 """What a selector hands on: the best subset, or the features of all subsets."""
+_COMPILING = 20  # seconds that the functions of a first fit take to compile, at most
 _BARS = 25  # features in a bar chart at most
 _STRONG = "tab:blue"
 _FAINT = "lightsteelblue"
@@ -313,6 +315,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         data = read_input(self, X, y, groups, fit_params)
         check_name("transform_features", self.transform_features, TRANSFORMS)
         path = storage_path(self.storage)
+        log_compiling(_COMPILING)
         with Interrupts() as interrupts:
             with open_storage(path) as storage:
                 if storage is not None and storage.identity and self.random_state is None:
@@ -526,7 +529,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
         axes = _axes_or_new(ax)
-        axes.errorbar(sizes, scores, np.nan_to_num(stds), color=_STRONG, marker="o", ms=4, elinewidth=0.8)
+        stds = np.nan_to_num(stds)
+        best = 0.0 if self._is_loss else 1.0  # no bar beyond the best possible score
+        above = np.where(scores <= best, np.minimum(stds, best - scores), stds)
+        axes.errorbar(sizes, scores, [stds, above], color=_STRONG, marker="o", ms=4, elinewidth=0.8)
         size = int(self.best_subset_.sum())
         axes.plot(size, self.best_score_, "o", ms=10, mfc="none", mec=_MARK, mew=1.8)
         axes.set_title(f"selected: {size} features")

@@ -30,7 +30,15 @@ from pqswarm._base.checks import check_integer, check_name, is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation import (
+    FILTERS,
+    EvaluatorChoice,
+    FeatureGroups,
+    GenericEvaluator,
+    GroupedEvaluator,
+    Splits,
+    choose_evaluator,
+)
 from pqswarm.evaluation.base import check_memory
 from pqswarm.evaluation.choose import explain_fitting
 from pqswarm.evaluation.estimators import (
@@ -47,6 +55,7 @@ from pqswarm.evaluation.learners import seed_sklearn_estimator
 from pqswarm.search import Merit, Search
 from pqswarm.search.ranking import required_filter
 from pqswarm.search.registry import search_class
+from pqswarm.selector.columns import check_column_transformers, check_columns
 from pqswarm.selector.rescoring import plain_partition
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
@@ -258,6 +267,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     search, parameters = _algorithm(selector.algorithm)
     names = getattr(selector, "feature_names_in_", range(data.X.shape[1]))
     groups = _constrained_groups(list(names), selector.constraints)
+    check_column_transformers(estimator, names, groups.fixed)
     if not is_one_standard_error(selector) and selector.n_features_to_select is not None:
         parameters["size"] = _checked_size(selector.n_features_to_select, parameters, groups)
     n_subsets = check_integer("n_subsets", selector.n_subsets, 1)
@@ -293,6 +303,9 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     if search is Merit and "order" not in parameters:
         parameters.setdefault("start_size", _START_SIZE)
     choice = choose(np.flatnonzero(groups.used), splits)
+    if isinstance(choice.evaluator, GenericEvaluator):
+        used = np.flatnonzero(groups.used).tolist()
+        check_columns(choice.evaluator, [names[place] for place in used])
     identity = {
         "data": digest_for_storage(data.X, data.y, data.sample_weight),
         "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
@@ -531,8 +544,8 @@ def keep_features(
         needed = int(np.argmax(means <= means.min() + doubt))
         keep = min(most, _ROOM * sizes[needed])
         why = (
-            f" Inside the splits, {sizes[needed]} by this filter have an error of {means[needed]:.2g}. The score of "
-            "the search is also better because the filter has seen all samples."
+            f" In cross-validation with the filter inside each split, its first {sizes[needed]} features have an error "
+            f"of {means[needed]:.2g}. The score of the search is also better because the filter has seen all samples."
         )
     mask[:] = False
     mask[ranked[:keep]] = True
