@@ -24,11 +24,16 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError
 from pqswarm.search import minimize
-from pqswarm.selector import EarlyStopping, nested_score
+from pqswarm.selector import EarlyStopping, nested_score, plan
 from tests.selector.problems import WINE, assert_same, quick
 
 X, y = WINE
 CANCER = load_breast_cancer(return_X_y=True)
+
+
+@pytest.fixture(autouse=True)
+def few_evaluations_are_enough(monkeypatch):
+    monkeypatch.setattr(plan, "_ENOUGH", 1)
 
 
 def many(estimator=None, **options):
@@ -222,6 +227,18 @@ def test_few_evaluations_are_few_searches():
     assert sequential.n_features_ == 5
 
 
+def test_exact_evaluators_have_enough_evaluations_for_each_search(monkeypatch):
+    monkeypatch.undo()
+    runs = []
+    for evaluations, estimator in ((599, None), (1300, None), (60, DecisionTreeClassifier(max_depth=2))):
+        seen = []
+        selector = many(estimator, max_evaluations=evaluations, cv=2, callbacks=seen.append).fit(X, y)
+        runs.append([run.max_evaluations for run in seen[-1].runs])
+        assert selector.union_.sum() <= selector.best_subset_.sum()
+        assert len(selector.subsets_) > 1
+    assert runs == [[599], [325] * 4, [10] * 6]
+
+
 def test_pickled_ensembles_predict():
     selector = pickle.loads(pickle.dumps(many(max_evaluations=60).fit(X, y)))
     assert selector.predict_proba(X).shape == (178, 3)
@@ -302,7 +319,7 @@ def test_scores_of_the_first_subsets_are_those_of_scikit_learn():
 def test_other_scores_of_ensembles():
     data, target = CANCER
     selector = many(LogisticRegression(C=1e-3), cv=2, max_evaluations=12, scoring="roc_auc").fit(data, target)
-    assert selector.score(data, target) == roc_auc_score(target, selector.predict_proba(data)[:, 1])
+    assert selector.score(data, target) == roc_auc_score(target, selector.decision_function(data))
     linear = many(RidgeClassifier(), cv=2, max_evaluations=12).fit(data, target)
     np.testing.assert_array_equal(linear.predict(data), (linear.decision_function(data) > 0).astype(int))
     forest = many(RandomForestClassifier(3), cv=2, max_evaluations=6).fit(X, y)

@@ -17,9 +17,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.selector import EarlyStopping
+from pqswarm.selector import EarlyStopping, plan
 from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
+
+
+@pytest.fixture(autouse=True)
+def few_evaluations_are_enough(monkeypatch):
+    monkeypatch.setattr(plan, "_ENOUGH", 1)
 
 
 class Stop(Exception):

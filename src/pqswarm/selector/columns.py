@@ -28,7 +28,7 @@ def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
     taken = np.array([not reason for reason in reasons])
     if not taken.any():
         return  # the search says so
-    refused = [place for place in np.flatnonzero(~taken) if evaluator.refusal(taken | alone[place])]
+    refused = [place for place in np.flatnonzero(~taken).tolist() if evaluator.refusal(taken | alone[place])]
     if refused:
         listed = ", ".join(f"{names[place]!r} ({reasons[place].rstrip('.')})" for place in refused[:_NAMED])
         more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""

@@ -156,7 +156,9 @@ def _conclude(task: SelectionTask, scores: FloatArray, sizes: FloatArray, evalua
     else:
         advice = "selection saves features, at about the same score"
     return Comparison(
-        *means.tolist(),
+        selected=float(means[0]),
+        every=float(means[1]),
+        filtered=float(means[2]),
         n_selected=n_selected,
         n_filtered=n_filtered,
         scores=scores,

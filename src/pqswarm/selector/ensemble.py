@@ -46,26 +46,27 @@ class SubsetEnsemble:
 
     def _responses(self, method: str, X: Any) -> list[Any]:
         """What a method of each estimator returns for its features of X."""
-        return [
-            getattr(estimator, method)(take_table(X, np.flatnonzero(subset), axis=1))
-            for estimator, subset in zip(self.estimators, self.subsets, strict=True)
-        ]
+        return [self._response(method, X, number) for number in range(self.count)]
+
+    def _response(self, method: str, X: Any, number: int) -> Any:
+        selected = take_table(X, np.flatnonzero(self.subsets[number]), axis=1)
+        return getattr(self.estimators[number], method)(selected)
 
     def predict(self, X: Any) -> AnyArray:
         """Return the labels or targets of samples with all features."""
         if self.count == 1:
             return np.asarray(self._responses("predict", X)[0])
         if not is_classifier(self):
-            return np.mean(self._responses("predict", X), axis=0)
+            return np.asarray(np.mean(self._responses("predict", X), axis=0))
         classes = np.asarray([] if self.several else self.classes_)
         for method in () if self.several else ("predict_proba", "decision_function"):
             if not hasattr(self, method):
                 continue
             scores = np.asarray(getattr(self, method)(X))
             if scores.ndim == 1:
-                return classes[(scores > 0).astype(np.int64)]
+                return np.asarray(classes[(scores > 0).astype(np.int64)])
             if scores.shape[1] == classes.size:
-                return classes[scores.argmax(axis=1)]
+                return np.asarray(classes[scores.argmax(axis=1)])
         return _majority(np.array(self._responses("predict", X)))
 
     @available_if(_members_have("predict_proba"))  # type: ignore[untyped-decorator]
@@ -97,17 +98,17 @@ class GrowingEnsemble(SubsetEnsemble):
     def __init__(self, estimators: Sequence[Any], subsets: BoolArray, *, several: bool = False) -> None:
         super().__init__(estimators, subsets, several=several)
         self.count = 1
-        self._known: dict[str, list[Any]] = {}
+        self._known: dict[tuple[str, int], Any] = {}
 
     def grow(self, count: int) -> "GrowingEnsemble":
         """Return itself, with so many members."""
         self.count = count
         return self
 
-    def _responses(self, method: str, X: Any) -> list[Any]:
-        if method not in self._known:
-            self._known[method] = super()._responses(method, X)
-        return self._known[method][: self.count]
+    def _response(self, method: str, X: Any, number: int) -> Any:
+        if (method, number) not in self._known:
+            self._known[method, number] = super()._response(method, X, number)
+        return self._known[method, number]
 
 
 def _mean(responses: list[Any]) -> Any:

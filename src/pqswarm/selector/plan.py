@@ -12,6 +12,7 @@ from pqswarm.search import Run
 from pqswarm.selector.rescoring import BestSubsets
 from pqswarm.selector.task import SelectionTask
 
+_ENOUGH = 300  # evaluations of a search with an exact evaluator, at least
 _DETOURS = 4  # times the evaluations that a sequential search needs at least to reach a size
 
 
@@ -41,16 +42,16 @@ class SearchPlan:
 
     Each search has a partition of its own, if the cross-validation allows it, and a seed of its own. With a limit on
     the features of all subsets together, half of the searches are a second phase, inside a pool of features. There are
-    fewer searches if the evaluations do not suffice: each needs at least `least`.
+    fewer searches if the evaluations do not suffice: each needs `least` to find anything, and more for good subsets.
     """
 
     def __init__(self, task: SelectionTask) -> None:
         self._task = task
         minimum = task.search(task.groups.n_bits, 0, task.parameters).min_evaluations
         self.least = 1 if minimum == 1 else _DETOURS * minimum
-        is_limited = task.n_subsets > 1 and task.limit is not None
-        self.n_phases = 2 if is_limited and task.max_evaluations >= 2 * self.least else 1
-        self.n_searches = max(1, min(task.n_subsets, task.max_evaluations // (self.n_phases * self.least)))
+        least = self.least if task.is_fitted else max(self.least, _ENOUGH)
+        self.n_phases = 2 if task.limit is not None and task.max_evaluations >= 2 * least else 1
+        self.n_searches = max(1, min(task.n_subsets, task.max_evaluations // (self.n_phases * least)))
 
     def first_phase(self) -> list[PlannedSearch]:
         """Return the searches among all features of the task."""

@@ -28,7 +28,8 @@ _EACH = 300  # evaluations for each subset that is rescored there: it costs at m
 _BEST = 4  # subsets of each search that are members
 _BEST_INSIDE = 2  # of each search inside the pool
 _PARTS = 5  # test sets in which members are scored
-_FREQUENT = 10  # best subsets of each search whose features make the pool
+_FREQUENT = 10  # best subsets of each search that are rescored, and whose features make the pool
+_TIE_BREAK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,8 @@ class SubsetSelection:
         self.second: list[PlannedSearch] = []
         self.pool: BoolArray | None = None  # the features of all members, if they are limited
         self.stop_reason: StopReason = "finished"
+        # The best subsets of the searches, as bits, and their mean error over the partitions.
+        self._rescored: tuple[BoolArray, FloatArray] = np.zeros((0, task.groups.n_bits), dtype=np.bool_), np.empty(0)
         if storage is not None:
             storage.restore(self.first)
 
@@ -112,7 +115,7 @@ class SubsetSelection:
                 deadline -= max(0.0, deadline - time.monotonic()) / 2
         self.stop_reason = loop.drive(self.first, to_come, deadline)
         self._choose()
-        if self.plan.n_phases == 2:
+        if self.task.limit is not None:
             self.pool = self._find_pool()
             self._search_pool(loop)
         self._choose_members()
@@ -122,7 +125,7 @@ class SubsetSelection:
     def _search_pool(self, loop: SearchLoop) -> None:
         """Run the second phase, inside the pool of features, unless the search was stopped."""
         has_choice = self.task.groups.keep(np.asarray(self.pool)).n_bits > 0
-        if not has_choice or self.interrupts.pressed or self.stop_reason == "callback":
+        if self.plan.n_phases == 1 or not has_choice or self.interrupts.pressed or self.stop_reason == "callback":
             return
         self.second = self.interrupts.insist(self.plan.second_phase, self.pool)
         if self.storage is not None and all(search.run.done for search in self.first):
@@ -168,7 +171,7 @@ class SubsetSelection:
             if not task.has_partitions:
                 self.rule_text = f"{_NO_PARTITIONS} The subset with the best score was selected."
             return nothing
-        each = min(MOST, done // _EACH) if m == 1 else min(_BEST, max(1, task.max_evaluations // (5 * m * (m - 1))))
+        each = min(MOST, done // _EACH) if m == 1 else min(_FREQUENT, max(1, task.max_evaluations // (5 * m * (m - 1))))
         bits = _unique_rows([search.best.masks[:each] for search in self.first])
         evaluators = {search.number: search.evaluator for search in self.first}
         numbers = range(PARTITIONS + 1 if m == 1 else m)
@@ -183,7 +186,9 @@ class SubsetSelection:
             return nothing
         self.rule_text = f"Of the {len(bits)} best subsets of {_count(m)}, the one with the best mean score over "
         self.rule_text += f"{len(errors)} partitions." if task.has_partitions else f"the given splits. {_NO_PARTITIONS}"
-        return task.groups.expand(bits), np.mean(errors, axis=0), errors[0]
+        means = np.mean(errors, axis=0)
+        self._rescored = bits, means
+        return task.groups.expand(bits), means, errors[0]
 
     def _find_front(self, candidates: BoolArray, errors: FloatArray) -> None:
         """Find the front by size in the given partition, with the scores of each split."""
@@ -239,11 +244,20 @@ class SubsetSelection:
         return FrontPoint(int(mask.sum()), self.task.score(error), std, mask)
 
     def _find_pool(self) -> BoolArray:
-        """The features that the best subsets of the searches contain most often, within the limit."""
+        """The features that good subsets of the searches contain most often, within the limit.
+
+        Good are those whose mean error over the partitions is within one standard error of the lowest. Of features that
+        they contain equally often, those that the best subsets of each search contain more often come first.
+        """
         groups = self.task.groups
         limit = self.chosen.size if self.task.limit == "auto" else self.task.limit
         best = [search.best.masks[:_FREQUENT].mean(axis=0) for search in self.first if search.found]
         frequencies = np.mean(best, axis=0)
+        candidates, means = self._rescored
+        doubt = self.chosen.std / np.sqrt(self.task.splits.n_folds)
+        if len(candidates) and np.isfinite(doubt):
+            good = candidates[means <= means.min() + doubt]
+            frequencies = good.mean(axis=0) + _TIE_BREAK * frequencies
         pool = groups.fixed.copy()
         for bit in np.argsort(-frequencies, kind="stable")[: np.count_nonzero(frequencies)]:
             more = pool | (groups.owner == bit)

@@ -25,7 +25,7 @@ from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, take
 from pqswarm.search import Progress, SearchResult
 from pqswarm.selector.comparison import Comparison, compare_selection
 from pqswarm.selector.ensemble import SubsetEnsemble
-from pqswarm.selector.search_loop import Interrupts, check_callbacks, deadline_of
+from pqswarm.selector.search_loop import Interrupts, StopReason, check_callbacks, deadline_of
 from pqswarm.selector.selection import FrontPoint, SubsetSelection, score_members
 from pqswarm.selector.storage import open_storage, storage_path
 from pqswarm.selector.task import given_estimator, make_task, read_input, scorer_of, seed_of
@@ -98,8 +98,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         ``("2d-upso", {"swarm_size": 50})``. MERIT's `start_size` is 8 by default here, since features may have any
         scale; 20 finds better subsets of scaled ones.
     n_subsets : int, default=5
-        Number of searches whose subsets are averaged; they share the evaluations. 1 selects one subset, which
-        `predict` uses too.
+        Number of searches whose subsets are averaged; they share the evaluations, and are fewer if each would have
+        less than 300 with an exact evaluator. 1 selects one subset, which `predict` uses too.
     max_features : "auto", int, float or None, default="auto"
         Limit on the number of features that all subsets use together, or on their fraction. ``"auto"`` is the size of
         the best single subset, None no limit: more features, and often a lower error. With a limit, half of the
@@ -343,8 +343,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             self.comparison_: Comparison | None = compared if isinstance(compared, Comparison) else None
             self.comparison_text_ = compared.text if isinstance(compared, Comparison) else compared
         self.interrupted_ = interrupts.pressed
+        self.stop_reason_: StopReason = selection.stop_reason
         if self.interrupted_:
-            self.stop_reason_ = "interrupted" if self.stop_reason_ != "max_time" else self.stop_reason_
             later = " Fit again to resume." if path is not None else ""
             done = selection.n_evaluations
             warnings.warn(f"interrupted: the best of {done} evaluations is kept.{later}", stacklevel=2)
@@ -355,7 +355,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.best_subset_: BoolArray = selection.chosen.support
         self.best_score_ = selection.chosen.score
         self.subsets_: BoolArray = selection.members
-        self.union_: BoolArray = selection.members.any(axis=0)
+        self.union_: BoolArray = np.asarray(selection.members.any(axis=0))
         self.support_: BoolArray = self.best_subset_ if self.transform_features == "best" else self.union_
         self.n_features_ = int(self.support_.sum())
         self.n_evaluations_ = selection.n_evaluations
@@ -366,7 +366,6 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             self.cv_results_["mean_test_score"] = scores.mean(axis=1)
             self.cv_results_["std_test_score"] = scores.std(axis=1)
             self.cv_results_ |= {f"split{number}_test_score": column for number, column in enumerate(scores.T)}
-        self.stop_reason_ = selection.stop_reason
         self.evaluator_name_ = selection.task.choice.reason
         self.prefilter_ = selection.task.prefilter
         self.rule_ = selection.rule_text

@@ -234,6 +234,11 @@ class SelectionTask:
         return self.parameters.get("size")
 
     @property
+    def is_fitted(self) -> bool:
+        """Whether the estimator is fitted, because there is no exact evaluator."""
+        return isinstance(self.choice.evaluator, GenericEvaluator)
+
+    @property
     def has_partitions(self) -> bool:
         """Whether there are other partitions of the samples."""
         return self.repartition(1) is not None
