@@ -101,7 +101,7 @@ class GrowingEnsemble(SubsetEnsemble):
         self._known: dict[tuple[str, int], Any] = {}
 
     def grow(self, count: int) -> "GrowingEnsemble":
-        """Return itself, with so many members."""
+        """Return itself, with this number of members."""
         self.count = count
         return self
 

@@ -115,7 +115,7 @@ class SubsetSelection:
                 deadline -= max(0.0, deadline - time.monotonic()) / 2
         self.stop_reason = loop.drive(self.first, to_come, deadline)
         self._choose()
-        if self.task.limit is not None:
+        if self.plan.n_phases == 2:
             self.pool = self._find_pool()
             self._search_pool(loop)
         self._choose_members()
@@ -125,7 +125,7 @@ class SubsetSelection:
     def _search_pool(self, loop: SearchLoop) -> None:
         """Run the second phase, inside the pool of features, unless the search was stopped."""
         has_choice = self.task.groups.keep(np.asarray(self.pool)).n_bits > 0
-        if self.plan.n_phases == 1 or not has_choice or self.interrupts.pressed or self.stop_reason == "callback":
+        if not has_choice or self.interrupts.pressed or self.stop_reason == "callback":
             return
         self.second = self.interrupts.insist(self.plan.second_phase, self.pool)
         if self.storage is not None and all(search.run.done for search in self.first):
@@ -267,7 +267,7 @@ class SubsetSelection:
 
     def _choose_members(self) -> None:
         """Choose the members of the ensemble: the best subset of each search, then the second best, ..."""
-        if self.task.n_subsets == 1:
+        if self.task.n_subsets == 1 or (self.task.limit is not None and self.pool is None):
             self.members = self.chosen.support[np.newaxis]
             return
         everything = np.ones_like(self.chosen.support)
