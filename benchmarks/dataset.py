@@ -18,7 +18,7 @@ import numpy as np
 import pywt
 
 from pqswarm.datasets import make_dataset
-from pqswarm.datasets.make import event_specs
+from pqswarm.datasets.dataset import event_specs
 from pqswarm.events import NOISE_LEVELS, PRESETS, add_noise, noise_stream
 from pqswarm.features import decompose, extend, extract
 

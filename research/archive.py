@@ -26,7 +26,7 @@ from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model
 from pqswarm.identify.archive.analyzer import identify_many
 from pqswarm.identify.archive.events import insert
 from pqswarm.recordings import write_comtrade
-from pqswarm.recordings.samples import Disturbance, GeneratedRecording
+from pqswarm.recordings.samples import Disturbance, SampleRecording
 
 STATIONS = 37
 EVENTS = 10
@@ -47,7 +47,7 @@ def write_recordings(folder: Path, count: int) -> None:
         options = {"volts": 20e3 / sqrt(3), "start": start, "source": path.name, "station": path.parent.name}
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            write_comtrade(GeneratedRecording(seen, 0.8, 6400.0, seed=number, currents=True, **options), path, "BINARY")
+            write_comtrade(SampleRecording(seen, 0.8, 6400.0, seed=number, currents=True, **options), path, "BINARY")
 
 
 def analyze(folder: Path, archive: Archive, jobs: int) -> tuple[float, float, int]:

@@ -84,15 +84,15 @@ DECIDING = [
         for path in (ROOT / "src/pqswarm/search").glob("*.py")
         if path not in COMPILED and path.stem != "conformance"
     ),
-    *(ROOT / f"src/pqswarm/evaluation/exact/{name}.py" for name in ("knn/evaluator", "naive_bayes/kernel")),
+    *(ROOT / f"src/pqswarm/evaluation/exact/{name}.py" for name in ("knn/evaluator", "naive_bayes/estimator")),
 ]
 LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "power", "float_power"} | {
     *("sin", "cos", "tan", "tanh", "arctan", "hypot", "cbrt", "dot", "vdot", "matmul", "einsum", "inner", "tensordot"),
     *("partition", "argpartition", "linalg"),
 }
 KNOWN = {
-    "kernel.py": {"exp", "log"},  # probabilities, after the labels are decided
-    "order_kernels.py": {"**", "hypot"},  # an order in which events are tried: it decides nothing
+    "estimator.py": {"exp", "log"},  # probabilities, after the labels are decided
+    "filter_kernels.py": {"**", "hypot"},  # an order in which events are tried: it decides nothing
 }
 
 
@@ -129,4 +129,4 @@ def test_compiled_code_that_decides_is_not_contracted(path):
         if isinstance(node, ast.FunctionDef) and "fastmath" in "".join(map(ast.unparse, node.decorator_list))
     }
     place = f"{path.parent.name}/{path.stem}"
-    assert place in ("knn/filter_kernels", "knn/order_kernels", "knn/kernels") or loose == FILTERING.get(place, set())
+    assert place in ("knn/filter_kernels", "knn/kernels") or loose == FILTERING.get(place, set())

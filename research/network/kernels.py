@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import cosine
-from pqswarm.events._kernels import invert
+from pqswarm.events._kernels import invert_bench_matrix
 
 _LEAK = 1e-10  # conductance of each node to earth over the largest of the branches: no node floats
 _CHOPPED = 0.01  # a switch that opens chops currents below this fraction of the highest one
@@ -70,7 +70,7 @@ def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, f
                             admittance[wiring[b, i], wiring[b, j]] += g * factors[b, i] * factors[b, j]
             for i in range(n_nodes):
                 admittance[i, i] += _LEAK * largest
-            invert(admittance, impedance)
+            invert_bench_matrix(admittance, impedance)
 
         ramp = 0.5 - 0.5 * cosine(np.pi * min(1.0, 2.0 * (step - first + warm_up) / warm_up))
         for k in range(3):

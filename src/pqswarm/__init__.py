@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
-    from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+    from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
     from pqswarm.selector import SwarmSelector
 
 __version__ = "0.2.0"
@@ -40,7 +40,7 @@ __all__ = [
     "study",
 ]
 
-_CLASSES = {"KernelNB": "pqswarm.evaluation.exact.naive_bayes.kernel", "SwarmSelector": "pqswarm.selector"}
+_CLASSES = {"KernelNB": "pqswarm.evaluation.exact.naive_bayes.estimator", "SwarmSelector": "pqswarm.selector"}
 
 
 def __getattr__(name: str) -> _Any:

@@ -17,7 +17,7 @@ from tests.conftest import made_once
 from tests.recordings.builders import binary_dat, cfg, rows
 
 from pqswarm.recordings import write_comtrade
-from pqswarm.recordings.samples import Disturbance, GeneratedRecording
+from pqswarm.recordings.samples import Disturbance, SampleRecording
 from pqswarm.study import Store, findings, read_plan, run_study
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -72,7 +72,7 @@ def locked(tmp_path_factory):
 def generated(name, disturbances, seconds, station, number, **more):
     start = datetime(2026, 3, 2, 10, 15, 30) + timedelta(hours=number)
     volts = 20e3 / sqrt(3)
-    return GeneratedRecording(
+    return SampleRecording(
         disturbances, seconds, 3200.0, volts=volts, seed=number, start=start, source=name, station=station, **more
     )
 

@@ -100,7 +100,7 @@ def test_while_a_study_runs_only_its_progress_makes_a_new_report(is_running):
         stages = (StageProgress("data", 1, 1), StageProgress("searches", searches, 9))
         status = SimpleNamespace(state="running" if is_running else "stopped", stages=stages)
         study = SimpleNamespace(folder=SimpleNamespace(stamp=stamp))
-        found = routes.read_study_state(study, SimpleNamespace(look=lambda: status))
+        found = routes.read_study_state(study, SimpleNamespace(read_status=lambda: status))
         return found.version, found.is_running
 
     with pytest.MonkeyPatch.context() as patch:

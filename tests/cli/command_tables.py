@@ -5,8 +5,8 @@ from pathlib import Path
 
 from typer.main import get_command
 
-from pqswarm.cli.command import help_rows
 from pqswarm.cli.main import app
+from pqswarm.cli.terminal import help_rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands

@@ -171,8 +171,8 @@ def test_the_ending_decides_the_format(accuracies, pqswarm, tmp_path):
 @pytest.fixture
 def few_draws(monkeypatch):
     """Draws and resamples take most of the time of a comparison; its format does not depend on their number."""
-    monkeypatch.setattr("pqswarm.statistics.paired._DRAWS", 500)
-    monkeypatch.setattr("pqswarm.statistics.paired._RESAMPLES", 99)
+    monkeypatch.setattr("pqswarm.statistics.comparisons._DRAWS", 500)
+    monkeypatch.setattr("pqswarm.statistics.comparisons._RESAMPLES", 99)
 
 
 @pytest.mark.usefixtures("few_draws")
@@ -215,7 +215,7 @@ def test_names_of_many_scripts_and_signs(tmp_path):
     [
         (None, (), "there is no file results.csv."),
         ("", (), "results.csv is empty"),
-        ("GA,ACO\n1,2\n3,x\n", (), "results.csv, line 3, column 'ACO': 'x' is not a number."),
+        ("GA,ACO\n1,2\n3,x\n", (), "results.csv, line 3, column 'ACO': 'x' is not a finite number"),
         ("GA,ACO\n1,2\n3\n", (), "results.csv, line 3: 1 cell, but the first line has 2."),
         ("GA,GA\n1,2\n3,4\n", (), "'GA' occurs more than once"),
         ("GA,ACO\n1,2\n3,nan\n", (), "'nan' is not a finite number"),

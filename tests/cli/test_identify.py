@@ -84,7 +84,7 @@ def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch)
     def tell(verdict, rows, said):
         return verdict.source if "steady" in verdict.source else 1 // 0
 
-    monkeypatch.setattr("pqswarm.cli.identify._text", tell)
+    monkeypatch.setattr("pqswarm.cli.identify._identified_text", tell)
     rows = tmp_path / "rows.csv"
     result = run("identify", folder, "--csv", rows, code=1)
     assert "fault.cfg: could not be analysed: ZeroDivisionError" in result.stderr

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pqswarm import __version__
-from pqswarm.cli.command import _OPTION_NAMES
 from pqswarm.cli.main import app
+from pqswarm.cli.terminal import _OPTION_NAMES
 from pqswarm.events import generate
 from pqswarm.recordings import Channel, Recording, write_comtrade, write_csv
 from pqswarm.study import Store, load_plan

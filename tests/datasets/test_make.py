@@ -42,7 +42,7 @@ def test_same_bytes_whatever_the_number_of_threads(n_jobs):
 
 def test_same_bytes_whatever_the_size_of_the_tasks(monkeypatch):
     for size in (1, 7, 1000):
-        monkeypatch.setattr("pqswarm.datasets.make._EVENTS_PER_TASK", size)
+        monkeypatch.setattr("pqswarm.datasets.dataset._EVENTS_PER_TASK", size)
         assert make_dataset(6, snr=(inf, 30.0), seed=3).features.tobytes() == small().features.tobytes()
 
 
@@ -202,7 +202,7 @@ def test_more_threads_than_work():
 
 def test_a_noisy_event_of_a_preset_without_noise():
     """As training asks for it, also on the presets of the paper."""
-    from pqswarm.datasets.make import event_specs
+    from pqswarm.datasets.dataset import event_specs
 
     preset = PRESETS["paper"]
     clean, noisy = (event_specs(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))

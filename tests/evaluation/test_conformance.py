@@ -70,9 +70,9 @@ def test_regressors(regressor):
     assert 3 <= len(regressor.describe()) <= 160
     assert type(regressor).from_estimator(regressor.estimator()) in (None, regressor)
     assert type(regressor).from_estimator(object()) is None
-    for X, y, folds in suite._problems():
+    for X, y, folds in suite._classification_problems():
         target = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * np.unique(y, return_inverse=True)[1]
-        masks = suite._masks(X.shape[1])[:5]
+        masks = suite._problem_masks(X.shape[1])[:5]
         for scaling in SCALINGS:
             assert_estimators_errors(regressor, (X, target, folds), masks, None, scaling)
         for scoring in regressor.scorings:

@@ -28,7 +28,7 @@ def samples(seed, n=40, n_features=7, n_classes=3, levels=None):
 def test_slow_twins_agree(seed, levels):
     X, y = samples(seed, levels=levels)
     X[:, 4] = X[:, 0]  # a copy
-    assert (scores.in_bins(X, scores.n_bins_of(len(X))) == reference.binned(X)).all()
+    assert (scores.bin_features(X, scores.number_of_bins(len(X))) == reference.binned(X)).all()
     for name, twin in TWINS.items():
         assert FILTERS[name].rank(X, y) == twin(X, y)
     np.testing.assert_allclose(FILTERS["relieff"].scores(X, y), reference.relieff(X, y), rtol=1e-12, atol=1e-14)

@@ -13,7 +13,6 @@ from numba import njit
 
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator
 from pqswarm.evaluation.exact.knn import filter_kernels as filters
-from pqswarm.evaluation.exact.knn import vector_kernels as vectors
 
 
 def bits_of(truths):
@@ -22,10 +21,10 @@ def bits_of(truths):
 
 def check_manhattan():
     """Sums of differences of bytes, for 1 to 5 groups of eight."""
-    test = filters.filter_by_manhattan
+    test = filters.knn_filter_by_manhattan
     passed = njit(lambda codes, offset, query, groups, limit: test(codes, offset, query, groups, limit))
     rng = np.random.default_rng(0)
-    slots = np.array([filters.filter_slot(j) for j in range(32)])
+    slots = np.array([filters.knn_filter_slot(j) for j in range(32)])
     assert sorted(slots) == list(range(32))
     for groups in range(1, 6):
         values = rng.integers(0, 256, (2, 32, groups, 8), dtype=np.uint8)
@@ -34,14 +33,14 @@ def check_manhattan():
         for query in range(32):
             apart = np.abs(values[0, query].astype(int) - values[1]).sum(axis=(1, 2))
             for limit in (0, int(np.median(apart)), 10**9):
-                place = filters.filter_slot(query) * 8
+                place = filters.knn_filter_slot(query) * 8
                 found = passed(codes.ravel(), groups * 256, place, groups, limit)
                 assert found == bits_of(apart <= limit)
 
 
 def check_euclidean():
     """Distances of points of integers, for 1 to 8 pairs of coordinates."""
-    test = filters.filter_by_euclidean
+    test = filters.knn_filter_by_euclidean
     passed = njit(lambda codes, lengths, block, query, pairs, limit: test(codes, lengths, block, query, pairs, limit))
     rng = np.random.default_rng(1)
     for pairs in (1, 3, 8):
@@ -66,7 +65,7 @@ def test_euclidean():
 @pytest.mark.parametrize("other", ["generic processor", "no x86"])
 def test_other_processors(other, tmp_path):
     """As numba compiles for any x86 processor, and as for those of other families."""
-    patch = "filters._filter_runs_on_x86 = lambda triple: False; " if other == "no x86" else ""
+    patch = "filters._knn_filter_runs_on_x86 = lambda triple: False; " if other == "no x86" else ""
     program = (
         "from tests.evaluation import test_knn_filters as tests; filters = tests.filters; "
         f"{patch}tests.check_manhattan(); tests.check_euclidean()"
@@ -78,7 +77,7 @@ def test_other_processors(other, tmp_path):
 
 
 def test_chebyshev():
-    test = filters.filter_by_box
+    test = filters.knn_filter_by_box
     passed = njit(
         lambda codes, offset, lows, place, start, stop, width: test(codes, offset, lows, place, start, stop, width)
     )
@@ -97,7 +96,7 @@ def test_boxes():
     low, high = np.sort(rng.standard_normal((2, filters.N_KEYS, 32)).astype(np.float32), axis=0)
     bounds = np.stack([low, high], axis=1).ravel()
     keys = rng.standard_normal((5, filters.N_KEYS)).astype(np.float32)
-    by_largest, by_squares = filters.boxes_by_largest, filters.boxes_by_squares
+    by_largest, by_squares = filters.knn_boxes_by_largest, filters.knn_boxes_by_squares
     largest = njit(lambda bounds, keys, place, limit: by_largest(bounds, 0, keys, place, limit))
     squares = njit(lambda bounds, keys, place, limit: by_squares(bounds, 0, keys, place, limit))
     for i, key in enumerate(keys):
@@ -110,7 +109,7 @@ def test_boxes():
 
 def test_bytes_of_levels():
     """Differences of levels are sums of differences of bytes, and code errors stay within their bounds."""
-    code = vectors.encode
+    code = filters.encode_knn_row
     encode = njit(lambda rows, i, lows, step, shift, codes: code(rows, i, lows, step, shift, codes, 0, 8))
     rows = np.random.default_rng(4).uniform(-1, 1, (40, 16)).astype(np.float32)
     lows = np.full(16, -1.0, np.float32)

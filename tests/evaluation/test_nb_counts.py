@@ -122,7 +122,7 @@ def test_gaussian_models_in_doubt_are_those_that_scikit_learn_fits(kind, n_featu
     evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
     mask = random_masks(1, n_features, seed)[0]
     winners = np.empty(40, dtype=np.int64)
-    evaluator.decide_as_scikit_learn(mask, np.arange(40), winners)
+    evaluator.decide_as_scikit_learn(np.flatnonzero(mask), np.arange(40), winners)
     for fold, (train, test) in enumerate(folds.split()):
         data = evaluator.fold_data(fold if evaluator.scales_folds else 0)[:, mask]
         with np.errstate(all="ignore"):

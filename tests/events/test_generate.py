@@ -8,7 +8,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PARAMETERS, PRESETS, SOURCES, generate, models
-from pqswarm.events.event import synthesize
+from pqswarm.events.event import synthesize_event
 
 PAPER_ORDER = (
     "pure_sinusoid",
@@ -58,7 +58,7 @@ def test_same_arguments_same_bytes(preset, source, event_class):
 @pytest.mark.parametrize(("preset", "source", "event_class"), ALL)
 def test_recorded_parameters_make_the_event_again(preset, source, event_class):
     event = generate(event_class, 11, preset, source=source)
-    again = synthesize(
+    again = synthesize_event(
         event.label,
         event.parameters,
         sampling_rate=event.sampling_rate,

@@ -23,7 +23,8 @@ from pqswarm.events.preset_file import load_preset
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, identify, load_model, load_site
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.show.rows import csv_lines, line_heading, text_lines
-from pqswarm.recordings import Channel, Recording, RecordingError, Site, open_recordings, read_all, rows
+from pqswarm.recordings import Channel, Recording, RecordingError, Site, open_recordings, read_all
+from pqswarm.recordings import text as recording_text
 from pqswarm.study import Store, format_plan, load_plan, read_plan
 
 PACKAGE = f"{Path(pqswarm.__file__).parent}/"
@@ -69,9 +70,11 @@ def attempt(function, path, reader):
 def check_stretches(path, reader, rng):
     """Reading in parts gives the same samples and refusals as reading at once, also in small chunks."""
     wholes, reason = attempt(read_all, path, reader)
-    chunk = rng.choice((1000, 3001, rows._CHUNK))
+    chunk = rng.choice((1000, 3001, recording_text._CHUNK))
     small = (
-        mock.patch.multiple(rows, _COMPILED_FROM=0, _CHUNK=chunk) if rng.random() < 0.5 else contextlib.nullcontext()
+        mock.patch.multiple(recording_text, _COMPILED_FROM=0, _CHUNK=chunk)
+        if rng.random() < 0.5
+        else contextlib.nullcontext()
     )
     with small:
         sources, again = attempt(open_recordings, path, reader)

@@ -11,7 +11,7 @@ import pytest
 from tests.fuzz.mutations import mutate
 from tests.identify.conftest import NAMES
 
-from pqswarm.datasets.make import event_specs
+from pqswarm.datasets.dataset import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.learners import EstimatorClassifier

@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import find_recordings, load_site
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.recordings import read, write_comtrade, write_samples
-from pqswarm.recordings.samples import Disturbance, GeneratedRecording, _long_sample_recording, _short_sample_recordings
+from pqswarm.recordings.samples import Disturbance, SampleRecording, _long_sample_recording, _short_sample_recordings
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def digest(path):
 
 
 def test_stretches_are_parts_of_the_whole():
-    made = GeneratedRecording([Disturbance("flicker", "B", 3.0, 4.0, 0.04, 8.8)], 12.0, 12_800.0)
+    made = SampleRecording([Disturbance("flicker", "B", 3.0, 4.0, 0.04, 8.8)], 12.0, 12_800.0)
     whole = made.read()
     for first, stop in ((0, 10), (65_530, 65_550), (100_000, 153_600), (5, 5)):
         part = made.read(first, stop)

@@ -10,8 +10,8 @@ import pytest
 from tests.recordings import builders
 from tests.reference import pqdif
 
-from pqswarm.recordings import RecordingError, open_recordings, read, read_all, rows
-from pqswarm.recordings.stamps import find_rate_of_pieces, find_rate_of_stamps
+from pqswarm.recordings import RecordingError, open_recordings, read, read_all
+from pqswarm.recordings.stamps import find_rate_of_stamps
 
 
 def contents():
@@ -94,8 +94,8 @@ def long_table(n, decimal=".", delimiter=","):
 def test_compiled_rows_are_those_of_python(save, monkeypatch, delimiter, decimal):
     path = save("long.csv", {"long.csv": long_table(4500, decimal, delimiter)})
     plain = read(path)
-    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
-    monkeypatch.setattr(rows, "_CHUNK", 10_000)
+    monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
+    monkeypatch.setattr("pqswarm.recordings.text._CHUNK", 10_000)
     (source,) = open_recordings(path)
     compiled = source.read()
     assert (compiled.sampling_rate, compiled.n_samples, compiled.notes) == (4800, 4500, plain.notes)
@@ -125,8 +125,8 @@ def test_compiled_dates_are_those_of_python(save, monkeypatch, dated):
         lines.append(f"{i % 3};{odd.get(i, text)};{i % 100}")
     path = save("dates.csv", {"dates.csv": "\n".join(lines).encode()})
     plain = read(path, columns=["Ua"])
-    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
-    monkeypatch.setattr(rows, "_CHUNK", 10_000)
+    monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
+    monkeypatch.setattr("pqswarm.recordings.text._CHUNK", 10_000)
     compiled = read(path, columns=["Ua"])
     for recording in (plain, compiled):
         assert recording.sampling_rate == pytest.approx(20)
@@ -143,7 +143,7 @@ def test_compiled_comtrade_rows(save, monkeypatch):
     config = builders.cfg(rates=("4800,4999",))
     path = save("x.cfg", {"x.cfg": config, "x.dat": b"\n".join(lines)})
     plain = read(path)
-    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
+    monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
     compiled = read(path)
     assert compiled.notes == plain.notes
     assert "1 line of the data too short: ignored." in plain.notes
@@ -224,9 +224,9 @@ def test_rate_of_pieces_is_that_of_the_whole(damage):
     elif damage == "nan":
         times[99_999] = np.nan
     notes, piece_notes = [], []
-    rate, kept = find_rate_of_stamps(times, notes)
+    rate, kept, _ = find_rate_of_stamps([times], notes)
     pieces = np.split(times, [1, 2, 500, 65_536, 65_537, 150_001])
-    again, kept_again, seconds = find_rate_of_pieces(pieces, piece_notes)
+    again, kept_again, seconds = find_rate_of_stamps(pieces, piece_notes)
     assert (rate, kept, notes) == (again, kept_again, piece_notes)
     assert rate == (0 if damage == "nan" else pytest.approx(6400, rel=1e-3 if damage == "coarse" else 1e-12))
     assert seconds == pytest.approx(times[kept.start] - times[0])

@@ -78,7 +78,12 @@ def test_agrees_with_the_comtrade_package(write, n):
 def test_one_file(tmp_path):
     config, data = builders.comtrade_seeds()[1]
     content = builders.cff(config, data, "BINARY")
-    for name, variant in (("case.CFF", content), ("colons.cff", content.replace(b"file type: ", b"file type "))):
+    variants = {
+        "case.CFF": content,
+        "colons.cff": content.replace(b"file type: ", b"file type "),
+        "notepad.cff": b"\xef\xbb\xbf" + content,
+    }
+    for name, variant in variants.items():
         (tmp_path / name).write_bytes(variant)
         assert_waves(read(tmp_path / name))
     (tmp_path / "bad.cff").write_bytes(b"--- file type: CFG ---\r\n" + config)

@@ -13,9 +13,8 @@ from tests.recordings.vendor_files import tektronix_blocks
 from tests.reference import pqdif
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
-from pqswarm.recordings.comtrade.reader import Configuration, _comtrade_status_finder
-from pqswarm.recordings.stamps import Clock
-from pqswarm.recordings.text import decode_text
+from pqswarm.recordings.comtrade import Configuration, _find_comtrade_status
+from pqswarm.recordings.text import Clock, decode_text
 
 NAME = "case.csv"
 
@@ -87,6 +86,15 @@ def test_unit_of_time_from_the_frequency(save, words, step):
     recording = read(save(table_text(["time,Ua,Ub"], waves(480)[:2], step=step)))
     assert recording.sampling_rate == RATE
     assert any(f"'time' is not given: {words}" in note for note in recording.notes)
+
+
+def test_long_steps_without_a_unit_are_not_seconds(save):
+    lines = [f"{10_000 * i},{value:.3f}" for i, value in enumerate(waves(480)[0])]
+    with pytest.raises(RecordingError, match=r"unit of its column 'time', and steps of 10000 .*'time \[us\]'"):
+        read(save("\n".join(["time,Ua", *lines])))
+    assert read(save("\n".join(["time [us],Ua", *lines]))).sampling_rate == 100
+    hourly = [f"{3600 * i},{value:.3f}" for i, value in enumerate(waves(480)[0])]
+    assert read(save("\n".join(["time,Ua", *hourly]))).sampling_rate == pytest.approx(1 / 3600)
 
 
 def test_times_with_their_unit(save):
@@ -397,7 +405,7 @@ def test_many_status_channels_are_not_read_row_by_row():
         return np.zeros((stop - first, 2), np.int8)
 
     config = Configuration(1999, [], n_status=4_000_000, status=[("a", 0), ("b", 0)])
-    assert len(_comtrade_status_finder(config, SimpleNamespace(status=states), range(100))()) == 2
+    assert len(_find_comtrade_status(config, SimpleNamespace(status=states), range(100))) == 2
     assert calls == [(0, 100)]
 
 

@@ -136,6 +136,18 @@ def test_kinds(tmp_path, name, content, reason):
         read(tmp_path / name)
 
 
+@pytest.mark.parametrize("suffix", ["cfg", "cff", "pqd", "csv", "npz", "mat", "cev", "zip", "dat"])
+def test_pointers_of_git_lfs(tmp_path, suffix):
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    (tmp_path / f"case.{suffix}").write_bytes(pointer)
+    with pytest.raises(RecordingError, match=rf"case\.{suffix} is a Git LFS pointer, not the recording: run git lfs"):
+        read(tmp_path / f"case.{suffix}")
+    (tmp_path / "half.cfg").write_bytes(builders.comtrade_seeds()[0][0])
+    (tmp_path / "half.dat").write_bytes(pointer)
+    with pytest.raises(RecordingError, match=r"half\.cfg has a \.dat that is a Git LFS pointer"):
+        read(tmp_path / "half.cfg")
+
+
 @pytest.mark.parametrize("first", ["PAR1", "RIFF", "TDSm", "BZh9", "Obj"])
 def test_columns_may_have_any_name(tmp_path, first):
     (tmp_path / "a.csv").write_text(f"{first},U\n" + "".join(f"{n / 1000},{n % 9}\n" for n in range(50)))

@@ -19,7 +19,6 @@ from pqswarm.recordings import (
     status,
     write_comtrade,
 )
-from pqswarm.recordings.comtrade import reader
 
 N, N_STATUS = 96, 19
 
@@ -75,7 +74,7 @@ def test_agrees_with_the_comtrade_package(tmp_path, kind, code, year):
 def test_they_are_found_in_blocks_on_demand(tmp_path, monkeypatch):
     path = write(tmp_path)
     whole = read(path)
-    monkeypatch.setattr(reader, "_STATES", 7 * N_STATUS)
+    monkeypatch.setattr("pqswarm.recordings.comtrade._STATES", 7 * N_STATUS)
     (source,) = open_recordings(path)
     assert source.read(3, 90).status == ()
     assert [one.changes for one in source.status] == [one.changes for one in whole.status]
@@ -144,7 +143,7 @@ def test_missing_states_count_as_unchanged(tmp_path):
 
 def test_channels_that_change_constantly_are_thinned_with_a_note(tmp_path, monkeypatch):
     monkeypatch.setattr(status, "_MAX_CHANGES", 10)
-    monkeypatch.setattr(reader, "_STATES", 40)
+    monkeypatch.setattr("pqswarm.recordings.comtrade._STATES", 40)
     bits = np.zeros((N, 2), int)
     bits[::2, 0] = 1
     bits[60:, 0] = 0
@@ -161,7 +160,7 @@ def test_channels_that_change_constantly_are_thinned_with_a_note(tmp_path, monke
 
 
 def test_their_number_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.recordings.comtrade.reader.MAX_STATUS", 17)
+    monkeypatch.setattr("pqswarm.recordings.comtrade.MAX_STATUS", 17)
     recording = read(write(tmp_path))
     assert len(recording.status) == 17
     assert "Of 19 status channels, the first 17 are read." in recording.notes

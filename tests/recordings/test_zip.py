@@ -87,6 +87,10 @@ def flag_encrypted(content):
         ({"notes.md": b"hello"}, r"do not end in \.cev, \.cff, \.cfg"),
         ({"inner.zip": zipped({"b.csv": TABLE})}, r"inner\.zip is an archive: unpack it first"),
         ({"inner.csv": zipped({"b.csv": TABLE})}, r"inner\.csv is an archive: unpack it first"),
+        (
+            {"fault.xml": b"<?xml?><Comtrade>", "a.md": b"hello"},
+            r"fault\.xml is a COMTRADE file in XML.*\.cfg with \.dat",
+        ),
         ({"a.cfg": CONFIG}, r"a\.cfg has no \.dat beside it"),
         ({"xl/workbook.xml": b"", "[Content_Types].xml": b""}, "office file: save the sheet.* as CSV"),
         ({f"{n}.csv": b"" for n in range(1001)}, "1,001 files of 0 MB, over the limit of 1000 files.*unpack it"),

@@ -8,10 +8,10 @@ import numpy as np
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks
+from pqswarm.report.sections.algorithms import plot_fronts
 from pqswarm.report.sections.chance import plot_superiority
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map
-from pqswarm.report.sections.fronts import plot_fronts
 from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.statistics import compare_runs
 

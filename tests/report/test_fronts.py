@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from tests.report.legibility import assert_legible, lines_of, mark_of
 
-from pqswarm.report.sections.fronts import fronts_content, plot_fronts
+from pqswarm.report import Palette
+from pqswarm.report.sections.algorithms import fronts_content, plot_fronts
 
 INF = float("inf")
 
@@ -62,7 +63,7 @@ def test_the_figure_draws_medians_as_steps(narrow):
         "GA": np.array([[INF, 0.3, 0.2, 0.2], [0.5, 0.1, 0.1, 0.1], [INF, 0.4, 0.3, 0.3]]),
         "B": np.full((1, 4), 0.15),
     }
-    axis = plot_fronts(attained, (4, 0.25), narrow=narrow).axes[0]
+    axis = plot_fronts(attained, (4, 0.25), Palette(attained), narrow=narrow).axes[0]
     assert_legible(axis.figure)
     steps, dots, *_ = lines_of(axis, "GA")
     assert dots.get_xydata() == pytest.approx(np.array([[2, 30], [3, 20]]))

@@ -12,7 +12,7 @@ from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map, plot_feature_maps, plot_selected_features
-from pqswarm.report.sections.hyperparameters import plot_hyperparameter_grid
+from pqswarm.report.sections.how import plot_hyperparameter_grid
 from pqswarm.report.style import BAND, INK, LOSS, WAVE, mark_of
 
 
@@ -55,7 +55,7 @@ def test_features_that_are_no_bands_are_listed():
         assert line.get_xdata() == pytest.approx(100 * shares["GA"][:20])
         assert_legible(axis.figure)
     few = plot_selected_features(
-        {"GA": np.array([1.0, 0.0])}, ["a name that is far too long for a phone", "b"], narrow=True
+        {"GA": np.array([1.0, 0.0])}, ["a name that is far too long for a phone", "b"], Palette(["GA"]), narrow=True
     )
     assert [label.get_text() for label in few.axes[0].get_yticklabels()] == ["a name th…or a phone"]
 

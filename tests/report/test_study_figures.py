@@ -41,14 +41,14 @@ def test_names_never_overlap(titles):
     rows, base = accuracy(titles)
     assert_legible(plot_convergence(curves(titles, 3, 200)))
     assert_legible(plot_error_against_size(points(titles, 5), (99, 0.08)))
-    assert_legible(plot_robustness(LEVELS, rows, base))
+    assert_legible(plot_robustness(LEVELS, rows, base, Palette(rows)))
     assert_legible(plot_ranks({title: 1.0 + i for i, title in enumerate(titles)}, 2.5))
 
 
 def test_names_never_overlap_where_all_are_equal():
     base = accuracy()[1]
     assert_legible(plot_convergence(dict.fromkeys(MANY, np.full((2, 50), 0.1)), narrow=True))
-    assert_legible(plot_robustness(LEVELS, dict.fromkeys(MANY, base), base))
+    assert_legible(plot_robustness(LEVELS, dict.fromkeys(MANY, base), base, Palette(MANY)))
     assert_legible(plot_ranks(dict.fromkeys(MANY, (len(MANY) + 1) / 2), 0.0))
 
 
@@ -181,7 +181,7 @@ def test_losses_are_marked():
     assert rings.get_xydata().tolist() == [[1, -0.5], [2, -1.0]]
     assert not circled(upper)
     assert marked(lower, "2D-UPSO", 3).get_ydata().tolist() == [4.0, 5.0, 0.0]
-    gains = plot_robustness([inf, 20], {"GA": [96.0, 90.0]}, [95.0, 90.0]).axes[1]
+    gains = plot_robustness([inf, 20], {"GA": [96.0, 90.0]}, [95.0, 90.0], Palette(["GA"])).axes[1]
     assert not circled(gains)
     assert not gains.patches
 

@@ -17,7 +17,7 @@ from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import Palette, save_figure
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map
-from pqswarm.report.style import FAINT, GREY, INK, STYLE, spread_end_labels
+from pqswarm.report.style import FAINT, GREY, INK, STYLE, spread_line_labels
 
 
 def luminance(rgb):
@@ -87,10 +87,10 @@ def test_colours_differ_for_the_colour_blind():
 
 
 def test_spread_moves_as_little_as_it_must():
-    assert spread_end_labels([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
-    assert spread_end_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
-    assert spread_end_labels([1.0, 1.0, 1.0], 0.1) == pytest.approx([0.8, 0.9, 1.0])
-    assert np.diff(np.sort(spread_end_labels([0.5] * 20, 0.1))).min() == pytest.approx(0.1)
+    assert spread_line_labels([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
+    assert spread_line_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
+    assert spread_line_labels([1.0, 1.0, 1.0], 0.1) == pytest.approx([0.8, 0.9, 1.0])
+    assert np.diff(np.sort(spread_line_labels([0.5] * 20, 0.1))).min() == pytest.approx(0.1)
 
 
 def test_all_looks_of_a_study_differ():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pqswarm.search import ALGORITHMS, DistinctSearch, Run, minimize
-from pqswarm.search.distinct import flip_balanced, move
-from pqswarm.search.umda import frequencies
+from pqswarm.search.distinct import flip_subsets, move_subsets
+from pqswarm.search.umda import feature_frequencies
 from tests.search.problems import problem
 
 FRESH = [name for name, search in ALGORITHMS.items() if issubclass(search, DistinctSearch)]
@@ -49,7 +49,7 @@ def test_the_optimum_of_a_small_problem_is_found(name):
 def test_a_move_changes_one_feature_or_exchanges_two(n, keep_size):
     masks = rng.random((3000, n)) < rng.random((3000, 1))
     masks[~masks.any(axis=1), 0] = True
-    moved = move(masks, rng.random(3000), rng.random(masks.shape), keep_size=keep_size)
+    moved = move_subsets(masks, rng.random(3000), rng.random(masks.shape), keep_size=keep_size)
     before, after, full = masks.sum(axis=1), moved.sum(axis=1), masks.all(axis=1)
     stays = full if keep_size or n == 1 else np.zeros(3000, dtype=bool)
     assert moved.any(axis=1).all()
@@ -64,13 +64,13 @@ def test_a_move_changes_one_feature_or_exchanges_two(n, keep_size):
 
 def test_flips_are_balanced():
     masks = np.tile(np.arange(100) < 8, (4000, 1))
-    flipped = masks ^ flip_balanced(masks, 3.0, rng.random(masks.shape))
+    flipped = masks ^ flip_subsets(masks, 3.0, rng.random(masks.shape))
     assert flipped[:, :8].sum() / 4000 == pytest.approx(1.5, abs=0.1)
     assert flipped[:, 8:].sum() / 4000 == pytest.approx(1.5, abs=0.1)
 
 
 def test_frequencies_stay_away_from_0_and_1():
-    assert frequencies(np.array([[True, False, True, False]] * 3 + [[True, False, False, False]])).tolist() == [
+    assert feature_frequencies(np.array([[True, False, True, False]] * 3 + [[True, False, False, False]])).tolist() == [
         0.75,
         0.25,
         0.75,

@@ -93,10 +93,6 @@ def test_ties_go_to_the_lowest_index():
     assert neighborhood_best(errors, neighbors=20).tolist() == [0] * 30
 
 
-def test_wheel_without_positive_sum_returns_the_likeliest():
-    assert cardinality(np.array([-3.0, -1.0, -2.0]), np.array(0.0)) == 2
-
-
 def test_adaptive_weight_at_the_ends():
     assert adaptive_weight(np.zeros(3), np.ones(3)).tolist() == [0, 0, 0]
     assert adaptive_weight(np.array([0.1, np.inf]), np.array([0.2, 0.1])).tolist() == [1.0, 0.0]

@@ -5,7 +5,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import Merit, Run, minimize, minimize_many
-from pqswarm.search._merit_kernels import change, fit_slopes, predict_errors
+from pqswarm.search._kernels import change_merit_elites, fit_merit_slopes, predict_merit_errors
 from tests.search.problems import PROBLEMS, problem
 
 rng = np.random.default_rng(5)
@@ -165,8 +165,8 @@ def test_the_model_is_a_weighted_ridge_regression():
     """After enough steps it is the solution of the normal equations."""
     masks, errors, places, ends = seen_subsets()
     rows, slopes = rng.permutation(300)[:200], np.zeros(12)
-    fit_slopes(places, ends, rows, errors, slopes, 5.0, 100)
-    noise = fit_slopes(places, ends, rows, errors, slopes, 5.0, 0)
+    fit_merit_slopes(places, ends, rows, errors, slopes, 5.0, 100)
+    noise = fit_merit_slopes(places, ends, rows, errors, slopes, 5.0, 0)
     x, y = masks[rows].astype(float), errors[rows]
     half = 0.5 * y.std()
     weights = half / (half + y - y.min())
@@ -180,7 +180,7 @@ def test_the_model_is_a_weighted_ridge_regression():
 
 def test_predictions_are_sums_of_slopes():
     masks, slopes = rng.random((50, 9)) < 0.5, rng.normal(size=9)
-    assert predict_errors(masks, slopes) == pytest.approx(masks @ slopes)
+    assert predict_merit_errors(masks, slopes) == pytest.approx(masks @ slopes)
 
 
 @pytest.mark.parametrize("size", [1, 5, 12])
@@ -188,7 +188,7 @@ def test_one_to_three_features_are_added_dropped_or_exchanged(size):
     masks = np.tile(np.arange(12) < size, (4000, 1))
     changed = masks.copy()
     weights = np.linspace(1.0, 3.0, 12)
-    change(changed, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, False)
+    change_merit_elites(changed, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, False)
     assert changed.any(axis=1).all()
     differences = (changed ^ masks).sum(axis=1)
     assert differences.min() == 1
@@ -197,7 +197,7 @@ def test_one_to_three_features_are_added_dropped_or_exchanged(size):
     if size == 5:  # heavier features leave and enter more often
         assert (~one[:, 0]).sum() < (~one[:, 4]).sum()
         assert one[:, 5].sum() < one[:, 11].sum()
-    change(masks, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, True)
+    change_merit_elites(masks, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, True)
     assert (masks.sum(axis=1) == size).all()
 
 

@@ -5,8 +5,14 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import ALGORITHMS, GA, Run, advance_runs
-from pqswarm.search._move_kernels import binary_move_velocities, learn_in_two_dimensions
-from pqswarm.search._population_kernels import breed_population, deposit_on_paths, exchange_tails, spin_wheel
+from pqswarm.search._kernels import (
+    binary_swarm_velocities,
+    breed_population,
+    deposit_pheromone,
+    exchange_population_tails,
+    learn_2d_velocities,
+    spin_roulette_wheel,
+)
 from pqswarm.search.learning2d import (
     adaptive_weight,
     cardinality,
@@ -62,7 +68,7 @@ def test_velocities_in_two_dimensions(unification):
         social = unification * learning_set(gbest, x) + (1 - unification) * learning_set(nbest, x)
         learnt = 2.1 * r1 * learning_set(own, x) + 1.7 * r2 * social
         expected = 0.8 * v + learnt + weights[:, np.newaxis, np.newaxis] * self_learning_set(x)
-        made = learn_in_two_dimensions(v, x, own, gbest, nbest, r1, r2, weights, 0.8, 2.1, 1.7, unification)
+        made = learn_2d_velocities(v, x, own, gbest, nbest, r1, r2, weights, 0.8, 2.1, 1.7, unification)
         assert same_bits(made, expected)
 
 
@@ -86,7 +92,7 @@ def test_binary_velocities(limit):
     v, (r1, r2), (x, pbest) = rng.normal(size=(30, 99)), rng.random((2, 30, 99)), rng.random((2, 30, 99)) < 0.5
     gbest = rng.random(99) < 0.5
     step = 0.7 * v + 2.1 * r1 * (pbest - x.astype(float)) + 1.3 * r2 * (gbest - x.astype(float))
-    found = binary_move_velocities(v, x, pbest, gbest, r1, r2, 0.7, 2.1, 1.3, limit)
+    found = binary_swarm_velocities(v, x, pbest, gbest, r1, r2, 0.7, 2.1, 1.3, limit)
     assert same_bits(found + 0.0, np.clip(step, -limit, limit) + 0.0)  # versions of NumPy differ in the sign of zero
 
 
@@ -101,13 +107,13 @@ def test_wheels_and_children():
     for m, n in ((2, 1), (3, 9), (11, 40), (30, 99)):
         for weights in (rng.random(m), rng.integers(0, 2, m) * 0.5, np.zeros(m), np.r_[1.0, np.full(m - 1, 1e-300)]):
             u = np.linspace(0, 1, 77)
-            assert np.array_equal(spin_wheel(weights, u), slow_roulette(weights, u))
+            assert np.array_equal(spin_roulette_wheel(weights, u), slow_roulette(weights, u))
             population = rng.random((m, n)) < 0.5
             pairs, u = m // 2, rng.random(m)
             crossed, where, bits, places, flipped = (rng.random(k) for k in (pairs, pairs, m * n, m, m))
             cuts = np.where(crossed < 0.8, 1 + (where * (n - 1)).astype(int), n)
             children = population[slow_roulette(weights, u)]
-            exchange_tails(children, cuts)
+            exchange_population_tails(children, cuts)
             made = breed_population(population, weights, np.concatenate([u, crossed, where, bits]), 0.8, 0.2, True)
             assert np.array_equal(made, children ^ (bits.reshape(m, n) < 0.2))
             made = breed_population(
@@ -122,7 +128,7 @@ def test_pheromone():
     for ants in (1, 5, 40):
         pheromone, paths, errors = rng.random((2, 99)) + 0.3, rng.random((ants, 99)) < 0.4, rng.random(ants)
         total = (1.0 - 0.2) * pheromone + (np.stack([paths, ~paths]) * (1.0 - errors)[:, np.newaxis]).sum(axis=1) / 5.0
-        made = deposit_on_paths(pheromone, paths, errors, 5.0, 0.2, 0.4, 1.2)
+        made = deposit_pheromone(pheromone, paths, errors, 5.0, 0.2, 0.4, 1.2)
         assert same_bits(made, np.clip(total, 0.4, 1.2))
 
 

@@ -16,7 +16,7 @@ from pqswarm.statistics import (
     measure_variances,
     wilcoxon_signed_rank,
 )
-from pqswarm.statistics.paired import bayesian_signed_rank, hierarchical_difference
+from pqswarm.statistics.comparisons import bayesian_signed_rank, hierarchical_difference
 
 X = np.array([0.0724, 0.0699, 0.0811, 0.0650, 0.0702, 0.0777, 0.0690, 0.0731, 0.0688, 0.0745, 0.0710, 0.0699])
 Y = np.array([0.0780, 0.0732, 0.0805, 0.0661, 0.0745, 0.0790, 0.0688, 0.0772, 0.0701, 0.0760, 0.0742, 0.0730])

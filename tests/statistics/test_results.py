@@ -79,7 +79,7 @@ def test_a_line_for_each_run(tmp_path, read):
         ({"classifier": "k-MN"}, "unknown classifier 'k-MN': did you mean 'k-NN'"),
         ({"classifier": "NB"}, "0 columns of results"),
         ({"classifier": "k-NN", "column": "eror"}, "unknown column of results 'eror': did you mean 'error'"),
-        ({"classifier": "k-NN", "column": "features"}, "line 2, column 'features': '1 2' is not a number"),
+        ({"classifier": "k-NN", "column": "features"}, "line 2, column 'features': '1 2' is not a finite number"),
     ):
         with pytest.raises(PqswarmError, match=message):
             read_results(path, **options)
@@ -100,7 +100,7 @@ def test_a_comma_in_a_name_does_not_hide_the_semicolons(read):
 
 
 def test_a_decimal_comma_is_only_read_between_semicolons(read):
-    with pytest.raises(PqswarmError, match="'1,5' is not a number"):
+    with pytest.raises(PqswarmError, match="'1,5' is not a finite number"):
         read('GA,ACO\n"1,5",2\n3,4\n')
 
 
@@ -109,13 +109,13 @@ def test_a_decimal_comma_is_only_read_between_semicolons(read):
     [
         ("", "is empty: its first line must name the algorithms"),
         ("\n \n,,\n", "is empty"),
-        ("GA,ACO\n1,2\n3,abc\n", "line 3, column 'ACO': 'abc' is not a number"),
-        ("GA,ACO\n1,2\nx,4\n", "line 3, column 'GA': 'x' is not a number"),
+        ("GA,ACO\n1,2\n3,abc\n", "line 3, column 'ACO': 'abc' is not a finite number"),
+        ("GA,ACO\n1,2\nx,4\n", "line 3, column 'GA': 'x' is not a finite number"),
         ("GA,ACO\n\n1,\n3,4\n", "line 3, column 'ACO': the cell is empty"),
         ("GA,ACO\n1,nan\n3,4\n", "line 2, column 'ACO': 'nan' is not a finite number"),
         ("GA,ACO\n1,2\n-inf,4\n", "line 3, column 'GA': '-inf' is not a finite number"),
         ("GA,ACO\n1,1e999\n3,4\n", "'1e999' is not a finite number"),
-        ("GA,ACO\n1,1_0\n3,4\n", "'1_0' is not a number"),
+        ("GA,ACO\n1,1_0\n3,4\n", "'1_0' is not a finite number"),
         ("GA,ACO\n1,2,3\n3,4\n", "line 2: 3 cells, but the first line has 2"),
         ("GA,ACO\n1,2\n3\n", "line 3: 1 cell, but the first line has 2"),
         ("GA,ACO, GA\n1,2,3\n3,4,5\n", "'GA' occurs more than once"),

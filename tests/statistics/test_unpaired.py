@@ -181,7 +181,7 @@ def test_directions_and_defaults():
         ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "C")]}, "unknown algorithm 'C'"),
         ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "A")]}, "not 'A' twice"),
         ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "B")], "control": "A"}, "not both"),
-        ({"A": [1.0], "B": [2.0]}, {"margin": -1}, "margin must be a fraction"),
+        ({"A": [1.0], "B": [2.0]}, {"margin": -1}, "margin must be a number"),
         ({"A": [1.0], "B": [2.0]}, {"alpha": 5}, "alpha must be"),
     ],
 )

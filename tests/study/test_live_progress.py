@@ -4,6 +4,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from math import inf
 
@@ -15,7 +16,7 @@ from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
 from pqswarm.study.progress import Follower
 from pqswarm.study.records import Checkpoint
-from pqswarm.study.store import is_locked, lock_folder, store_stamp
+from pqswarm.study.store import is_study_locked, lock_folder, store_stamp
 
 
 def record(algorithm, run, error, n_evaluations=120, size=3):
@@ -33,19 +34,19 @@ def begun(tmp_path):
 
 
 def test_what_is_new_is_seen(begun):
-    with Follower(begun.folder) as follower:
-        first = follower.look()
+    with closing(Follower(begun.folder)) as follower:
+        first = follower.read_status()
         assert (first.progress.runs_done, first.progress.runs_total, first.best) == (0, 38, {})
         begun.save_checkpoints([Checkpoint(RunKey("NB", "ga", 0), 60, 0.3, {"a": np.arange(3)}, 0.1)])
         begun.finish(record("aco", 1, 0.2))
-        second = follower.look()
+        second = follower.read_status()
         assert second.progress.evaluations_done == 180
         assert second.progress.rate > 0
         assert second.progress.fraction > first.progress.fraction
         assert (second.best["NB"].error, second.best["NB"].size) == (0.2, 3)
         begun.finish(record("ga", 0, 0.1))
         assert [run.key for run in begun.finished()] == [RunKey("NB", "aco", 1), RunKey("NB", "ga", 0)]
-        third = follower.look()
+        third = follower.read_status()
         assert third.progress.runs_done == 2
         assert [(s.name, s.done, s.total) for s in third.stages[:3]] == [
             ("data", 2, 2),
@@ -55,34 +56,34 @@ def test_what_is_new_is_seen(begun):
 
 
 def test_the_store_is_read_only_if_it_has_changed(begun, monkeypatch):
-    with Follower(begun.folder) as follower:
-        follower.look()
+    with closing(Follower(begun.folder)) as follower:
+        follower.read_status()
         monkeypatch.setattr(follower.store, "statuses", lambda: pytest.fail("read again"))
-        follower.look()
+        follower.read_status()
 
 
 def test_who_writes_is_not_held_up(begun):
-    with Follower(begun.folder) as follower:
-        follower.look()
+    with closing(Follower(begun.folder)) as follower:
+        follower.read_status()
         begun.finish(record("ga", 0, 0.1))
-        follower.look()
+        follower.read_status()
         with sqlite3.connect(begun.path, isolation_level=None) as other:
             assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0  # nobody reads
         other.close()
-        assert follower.look().progress.runs_done == 1
+        assert follower.read_status().progress.runs_done == 1
 
 
 def test_running_stopped_finished(begun):
-    if is_locked(begun.folder) is None:
+    if is_study_locked(begun.folder) is None:
         pytest.skip("this system does not tell who holds a lock")
-    with Follower(begun.folder) as follower:
-        assert follower.look().state == "stopped"
+    with closing(Follower(begun.folder)) as follower:
+        assert follower.read_status().state == "stopped"
         with lock_folder(begun.folder):
-            assert is_locked(begun.folder)
-            assert follower.look().state == "running"
-        assert not is_locked(begun.folder)
+            assert is_study_locked(begun.folder)
+            assert follower.read_status().state == "running"
+        assert not is_study_locked(begun.folder)
         begun.put(findings.Finished(1.0))
-        seen = follower.look()
+        seen = follower.read_status()
         assert (seen.state, seen.progress.stage) == ("finished", "finished")
 
 
@@ -90,9 +91,9 @@ def test_rates_of_a_study_that_is_resumed_begin_anew(begun):
     """What was done before it is followed says nothing about how fast it is."""
     for run in range(3):
         begun.finish(record("ga", run, 0.1))
-    with Follower(begun.folder) as follower:
-        assert follower.look().progress.seconds_left == inf
-        assert follower.look().progress.rate == 0.0
+    with closing(Follower(begun.folder)) as follower:
+        assert follower.read_status().progress.seconds_left == inf
+        assert follower.read_status().progress.rate == 0.0
 
 
 def test_what_cannot_be_followed(tmp_path, begun):
@@ -130,8 +131,8 @@ def test_a_look_at_a_killed_study_changes_nothing(tmp_path):
     files = [tmp_path / "study.sqlite", tmp_path / "study.sqlite-wal"]
     before = [path.read_bytes() for path in files]
     assert before[1]
-    with Follower(tmp_path) as follower:
-        assert follower.look().stages[0].done == 2
+    with closing(Follower(tmp_path)) as follower:
+        assert follower.read_status().stages[0].done == 2
         assert [path.read_bytes() for path in files] == before
     assert [path.read_bytes() for path in files] == before
     with Store(tmp_path, write=True) as resumed:
@@ -141,22 +142,22 @@ def test_a_look_at_a_killed_study_changes_nothing(tmp_path):
 def test_a_look_at_a_study_of_one_file_makes_no_other(begun):
     begun.close()
     assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
-    with Follower(begun.folder) as follower:
-        assert follower.look().progress.runs_done == 0
+    with closing(Follower(begun.folder)) as follower:
+        assert follower.read_status().progress.runs_done == 0
         assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
         with Store(begun.folder, write=True) as resumed:  # goes on while it is looked at
             resumed.finish(record("ga", 0, 0.1))
-            assert follower.look().progress.runs_done == 1
+            assert follower.read_status().progress.runs_done == 1
             assert len(follower.store.finished()) == 1
             resumed.finish(record("ga", 1, 0.1))
-            assert follower.look().progress.runs_done == 2
-        assert follower.look().progress.runs_done == 2
+            assert follower.read_status().progress.runs_done == 2
+        assert follower.read_status().progress.runs_done == 2
 
 
 def test_a_study_that_ends_while_it_is_followed_is_all_in_one_file(begun):
-    with Follower(begun.folder) as follower:
+    with closing(Follower(begun.folder)) as follower:
         begun.finish(record("ga", 0, 0.1))
-        follower.look()
+        follower.read_status()
         begun.close()
         assert not (begun.folder / "study.sqlite-wal").stat().st_size
         assert len(follower.store.finished()) == 1
@@ -167,13 +168,13 @@ def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     monkeypatch.setattr(progress, "last_compiled", lambda: compiled)
     meter = progress.Meter(load_plan("smoke"), seen.append)
-    meter.tell("generating events")
+    meter.report_stage("generating events")
     now = compiled = 60.0
     meter.step("events", 2)
-    meter.tell("hyperparameters")
+    meter.report_stage("hyperparameters")
     assert seen[-1].seconds_left == inf  # a minute for a step that takes a second
     now = 62.0
     meter.step("hyperparameters")
-    meter.tell("searching")
+    meter.report_stage("searching")
     left = (1 - seen[-1].fraction) * meter._work - 20_000
     assert seen[-1].seconds_left == pytest.approx(left / 1250 + 25)

@@ -90,7 +90,7 @@ def test_runs_that_fail_from_their_checkpoints_are_explained(study, monkeypatch)
     group = SimpleNamespace(checkpoints={"a run": "a checkpoint"}, slices=0)
     with Store(study) as store:
         begun = scheduler.Scheduler({"": tiny()}, store, Meter(tiny(), lambda now: None))
-        monkeypatch.setattr(begun, "_groups", lambda *_: [group])
+        monkeypatch.setattr(begun, "_group_unfinished_runs", lambda *_: [group])
         monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
         pool = WorkerPool(InlineExecutor, 1, 1.0)
         with pytest.raises(

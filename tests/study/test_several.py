@@ -94,8 +94,8 @@ def test_interruptions_change_nothing(finished, tmp_path, monkeypatch):
 
 
 def test_followed_like_any_study(finished):
-    with Follower(finished) as follower:
-        status = follower.look()
+    with closing(Follower(finished)) as follower:
+        status = follower.read_status()
     assert status.state == "finished"
     assert status.progress.runs_done == status.progress.runs_total == 3 * 2 * 5
     assert {stage.name: stage.done for stage in status.stages}["data"] == 3 * 2

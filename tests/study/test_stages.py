@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import CLASSIFIERS as REGISTERED
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
-from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_run, read_plan, run, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
@@ -228,11 +228,11 @@ def test_many_features_are_taken_away_several_at_a_time(problem, monkeypatch):
 
     monkeypatch.setattr(StudyProblem, "evaluator", spy)
     best = np.ones(160, dtype=np.bool_)
-    few = run.find_smaller("NB", problem, best, [], 1)
+    few = run.find_smaller_subset("NB", problem, best, [], 1)
     quick = sum(asked)
     asked.clear()
     monkeypatch.setattr(run, "_MANY", 1000)
-    slow = run.find_smaller("NB", problem, best, [], 1)
+    slow = run.find_smaller_subset("NB", problem, best, [], 1)
     assert quick < 0.75 * sum(asked)
     allowed = make(problem).errors(best[np.newaxis])[0] + few.standard_error
     assert few.error <= allowed

@@ -105,11 +105,11 @@ def test_few_evaluators_are_kept(problems, monkeypatch):
     monkeypatch.setattr(worker, "_evaluators", OrderedDict())
     base = problems["NB"]
     others = [replace(base, classifier=nb(width)) for width in (0.1, 0.2, 0.3)]
-    memories = [worker._evaluator(problem, "cpu") for problem in others]
+    memories = [worker._worker_evaluator(problem, "cpu") for problem in others]
     assert all(isinstance(memory, CachedEvaluator) for memory in memories)
     assert list(worker._evaluators) == [f"cpu {problem.key}" for problem in others[1:]]
-    assert worker._evaluator(others[2], "cpu") is memories[2]
-    assert worker._evaluator(others[0], "cpu") is not memories[0]
+    assert worker._worker_evaluator(others[2], "cpu") is memories[2]
+    assert worker._worker_evaluator(others[0], "cpu") is not memories[0]
 
 
 def test_problems_are_told_apart_by_all_that_decides_errors(problems):

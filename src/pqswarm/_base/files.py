@@ -92,13 +92,13 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "it is a folder" if path.is_dir() else "it is not a regular file")
-        _remove_abandoned(path)
+        _remove_abandoned_files(path)
         with part.open("x+b") as file:  # a new file, never a link that was put there
             if callable(content):
                 content(file)
             else:
                 file.write(content.encode("utf-8") if isinstance(content, str) else content)
-            _sync(file)
+            _sync_file(file)
         part.replace(path)
     except BaseException as error:
         with suppress(OSError):
@@ -109,7 +109,7 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     return path
 
 
-def _sync(file: BinaryIO) -> None:
+def _sync_file(file: BinaryIO) -> None:
     """Flush a file to disk, so that its name cannot outlive its content."""
     file.flush()
     try:
@@ -119,7 +119,7 @@ def _sync(file: BinaryIO) -> None:
             raise
 
 
-def _remove_abandoned(path: Path) -> None:
+def _remove_abandoned_files(path: Path) -> None:
     """Remove partial files left by killed processes of this machine."""
     if os.name == "nt":  # which cannot tell which processes have ended
         return

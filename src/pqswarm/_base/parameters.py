@@ -47,22 +47,22 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def _checked_value(field: _Field, value: Any, name: str) -> Any:
+def _checked_parameter(field: _Field, value: Any, name: str) -> Any:
     """Return the value in the field's type, or raise an error with its name and what is allowed."""
     if field.default is None:
-        return None if value is None else _checked_number(field, value, name)
+        return None if value is None else _number_parameter(field, value, name)
     if isinstance(field.default, bool):
         if not isinstance(value, bool | np.bool_):
             raise PqswarmError(f"{name} must be true or false, not {value!r}.")
         return bool(value)
     if isinstance(field.default, str):
-        return _checked_text(field, value, name)
+        return _text_parameter(field, value, name)
     if isinstance(field.default, tuple):
-        return _checked_pairs(name, value) if field.metadata["low"] is None else _checked_integers(field, value, name)
-    return _checked_number(field, value, name)
+        return _pairs_parameter(name, value) if field.metadata["low"] is None else _list_parameter(field, value, name)
+    return _number_parameter(field, value, name)
 
 
-def _checked_text(field: _Field, value: Any, name: str) -> str:
+def _text_parameter(field: _Field, value: Any, name: str) -> str:
     if field.metadata["choices"]:
         check_name(name, value, field.metadata["choices"])
     if not isinstance(value, str):
@@ -70,7 +70,7 @@ def _checked_text(field: _Field, value: Any, name: str) -> str:
     return value
 
 
-def _checked_integers(field: _Field, value: Any, name: str) -> tuple[int, ...]:
+def _list_parameter(field: _Field, value: Any, name: str) -> tuple[int, ...]:
     numbers = np.asarray(value)
     low = field.metadata["low"]
     if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < low):
@@ -78,30 +78,30 @@ def _checked_integers(field: _Field, value: Any, name: str) -> tuple[int, ...]:
     return tuple(numbers.tolist())
 
 
-def _checked_number(field: _Field, value: Any, name: str) -> int | float:
+def _number_parameter(field: _Field, value: Any, name: str) -> int | float:
     low = -inf if field.metadata["low"] is None else field.metadata["low"]
     high = inf if field.metadata["high"] is None else field.metadata["high"]
-    is_of_type = is_integer if _is_integer_field(field) else is_finite
+    is_of_type = is_integer if _is_integer_parameter(field) else is_finite
     if not is_of_type(value) or not low <= value <= high:
-        raise PqswarmError(f"{name} must be {_range_text(field)}, not {value!r}.")
-    return int(value) if _is_integer_field(field) else float(value)
+        raise PqswarmError(f"{name} must be {_parameter_range_text(field)}, not {value!r}.")
+    return int(value) if _is_integer_parameter(field) else float(value)
 
 
-def _is_integer_field(field: _Field) -> bool:
+def _is_integer_parameter(field: _Field) -> bool:
     return field.default is None or isinstance(field.default, int)
 
 
-def _checked_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+def _pairs_parameter(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """A mapping as sorted pairs, with lists as tuples: hashable and immutable."""
     given = dict(value) if isinstance(value, Mapping | tuple) else None
     if given is None or not all(isinstance(key, str) for key in given):
         raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
-    return tuple((key, _plain_entry(f"{key} in {name}", given[key])) for key in sorted(given))
+    return tuple((key, _plain_parameter_entry(f"{key} in {name}", given[key])) for key in sorted(given))
 
 
-def _plain_entry(name: str, value: Any) -> Any:
+def _plain_parameter_entry(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_plain_entry(name, entry) for entry in value)
+        return tuple(_plain_parameter_entry(name, entry) for entry in value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -109,7 +109,7 @@ def _plain_entry(name: str, value: Any) -> Any:
     raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
 
 
-def _type_text(field: _Field) -> str:
+def _parameter_type_text(field: _Field) -> str:
     if field.metadata["choices"]:
         return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
     if isinstance(field.default, tuple):
@@ -117,7 +117,7 @@ def _type_text(field: _Field) -> str:
     return "int or None" if field.default is None else type(field.default).__name__
 
 
-def _range_text(field: _Field) -> str:
+def _parameter_range_text(field: _Field) -> str:
     low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
     if choices:
         return " or ".join(choices)
@@ -125,22 +125,24 @@ def _range_text(field: _Field) -> str:
         return "true or false"
     if isinstance(field.default, str | tuple):
         return "text" if isinstance(field.default, str) else "names and values"
-    kind = "an integer" if _is_integer_field(field) else "a number"
+    kind = "an integer" if _is_integer_parameter(field) else "a number"
     limits = {(True, True): f" from {low} to {high}", (True, False): f" of at least {low}"}
     limits[False, True] = f" of at most {high}"
     return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
 
 
-def _sentence(field: _Field) -> str:
+def _parameter_sentence(field: _Field) -> str:
     meaning = field.metadata["meaning"]
     symbol = field.metadata["symbol"]
     text = meaning[0].upper() + meaning[1:] + (f" ({symbol})" if symbol else "")
-    allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range_text(field)}"
+    allowed = (
+        "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_parameter_range_text(field)}"
+    )
     return f"{text}{allowed}. Default {field.default}."
 
 
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
+def _parameter_as_lists(value: Any) -> Any:
+    return [_parameter_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(parameter,))
@@ -158,12 +160,12 @@ class Parameters:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
         lines = [cls.__doc__ or "", "", "    Attributes", "    ----------"]
         for field in dataclasses.fields(cls):
-            lines += [f"    {field.name} : {_type_text(field)}", f"        {_sentence(field)}"]
+            lines += [f"    {field.name} : {_parameter_type_text(field)}", f"        {_parameter_sentence(field)}"]
         cls.__doc__ = "\n".join(lines) + "\n    "
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = _checked_value(field, getattr(self, field.name), f"{field.name} of {self._name()}")
+            value = _checked_parameter(field, getattr(self, field.name), f"{field.name} of {self._name()}")
             object.__setattr__(self, field.name, value)
 
     @classmethod
@@ -187,7 +189,7 @@ class Parameters:
         """Return names and JSON values; :meth:`of` restores equal parameters from them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
-            name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
+            name: {key: _parameter_as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
             for name, value in values.items()
         }
 
@@ -199,7 +201,7 @@ class Parameters:
                 "name": field.name,
                 "symbol": field.metadata["symbol"],
                 "meaning": field.metadata["meaning"],
-                "range": _range_text(field),
+                "range": _parameter_range_text(field),
                 "default": str(field.default),
             }
             for field in dataclasses.fields(cls)

@@ -23,7 +23,7 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 @cache
-def _blas() -> Any:
+def _blas_libraries() -> Any:
     """The BLAS libraries of NumPy and SciPy.
 
     SciPy is imported first, so that they are looked for once: threadpoolctl holds the lock of the dynamic loader while
@@ -46,7 +46,7 @@ class _OneThread:
     def __enter__(self) -> None:
         with self._lock:
             if self._limit is None:
-                self._limit = _blas().limit(limits=1, user_api="blas")
+                self._limit = _blas_libraries().limit(limits=1, user_api="blas")
             self._users += 1
 
     def __exit__(self, *_: object) -> None:

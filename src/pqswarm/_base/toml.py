@@ -100,7 +100,7 @@ def explain_mistakes(
             limits = mistake.get("ctx", {}).items()
             message = phrases[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
         if kind == "extra_forbidden":
-            message = f"there is no such key: {_known_keys(models, loc)}"
+            message = f"there is no such key: {_known_toml_keys(models, loc)}"
         elif kind not in ("value_error", "missing"):
             message = f"{message}, not {shorten(repr(mistake['input']))}"
         if len(lines) == _MAX_MISTAKES:
@@ -117,25 +117,25 @@ def table_error(source: str, mistakes: list[str]) -> PqswarmError:
     return PqswarmError("\n  ".join([head, *mistakes]))
 
 
-def _known_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]) -> str:
+def _known_toml_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]) -> str:
     """The keys that a table can have, the nearest one first."""
     owners = list(models)
     for part in loc[:-1]:
         fields = [owner.model_fields[str(part)] for owner in owners if part in owner.model_fields]
-        owners = [model for field in fields for model in _models_in(field.annotation)] or owners
+        owners = [model for field in fields for model in _toml_models_in(field.annotation)] or owners
     names = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
     close = difflib.get_close_matches(str(loc[-1]), names, n=1)
     return f"{f'did you mean {close[0]}? Known' if close else 'known'} here are {', '.join(names)}"
 
 
-def _models_in(annotation: Any) -> "Iterator[type[BaseModel]]":
+def _toml_models_in(annotation: Any) -> "Iterator[type[BaseModel]]":
     """The models that a type is made of."""
     from pydantic import BaseModel
 
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
-        yield from _models_in(part)
+        yield from _toml_models_in(part)
 
 
 def toml_key(name: str) -> str:

@@ -42,15 +42,15 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         dispatcher = numba.njit(**options)(function)
         if keep and hasattr(dispatcher, "_cache"):  # else the compiler is turned off
             try:
-                dispatcher._cache = _CheckedCache(function)
+                dispatcher._cache = _CompiledCodeCache(function)
             except (RuntimeError, OSError):
-                _warn_once("there is no writable folder to cache them: set NUMBA_CACHE_DIR")
+                _warn_compiling("there is no writable folder to cache them: set NUMBA_CACHE_DIR")
         return dispatcher
 
     return compiled
 
 
-def _warn_once(why: str) -> None:
+def _warn_compiling(why: str) -> None:
     """Warn once why functions are compiled although they could come from the cache."""
     global _warned
     if not _warned:
@@ -58,20 +58,20 @@ def _warn_once(why: str) -> None:
         warnings.warn(f"functions are compiled again, which takes a while: {why}.", RuntimeWarning, stacklevel=2)
 
 
-class _CheckedFile(IndexDataCacheFile):
+class _CompiledCodeFile(IndexDataCacheFile):
     """The files of a compiled function: next to the code of each signature, a digest of code and signature."""
 
     def save(self, key: Any, data: Any) -> None:
         super().save(key, data)
         path = self._path(key)
         with self._open_for_write(f"{path}.sha256") as file:
-            file.write(_code_digest(key, path))
+            file.write(_compiled_code_digest(key, path))
 
     def load(self, key: Any) -> Any:
         path = self._path(key)
         if path is None or not Path(f"{path}.sha256").exists():
             return None
-        if Path(f"{path}.sha256").read_bytes() != _code_digest(key, path):
+        if Path(f"{path}.sha256").read_bytes() != _compiled_code_digest(key, path):
             raise ValueError("the file was altered")
         return super().load(key)
 
@@ -86,16 +86,16 @@ class _CheckedFile(IndexDataCacheFile):
             Path(self._index_path).unlink()
 
 
-class _CheckedCache(FunctionCache):
+class _CompiledCodeCache(FunctionCache):
     """The cache of one compiled function."""
 
-    _cache_file: _CheckedFile
+    _cache_file: _CompiledCodeFile
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = _source_stamp(function.__module__, function.__code__.co_filename)
+        stamp = _compiled_source_stamp(function.__module__, function.__code__.co_filename)
         name = f"{self._impl.filename_base}-checked"  # not the name of Numba's own files
-        self._cache_file = _CheckedFile(self._cache_path, name, stamp)
+        self._cache_file = _CompiledCodeFile(self._cache_path, name, stamp)
         # Held from a cache miss until the function is compiled. Threads of a process never wait for one another: the
         # compiler admits one at a time.
         self._lock = FileLock(Path(self._cache_path, f"{name}.lock"), timeout=_PATIENCE, thread_local=False)
@@ -112,7 +112,9 @@ class _CheckedCache(FunctionCache):
             code, error = self._look(sig, target_context)  # again: it may just have been written
             if error is not None:
                 self._cache_file.remove()
-                _warn_once(f"the cache in {self._cache_path} cannot be read ({_compile_cache_error_reason(error)})")
+                _warn_compiling(
+                    f"the cache in {self._cache_path} cannot be read ({_compile_cache_error_reason(error)})"
+                )
             if code is not None:
                 self._lock.release()
         return code
@@ -133,7 +135,9 @@ class _CheckedCache(FunctionCache):
         except Exception as error:  # noqa: BLE001
             self._cache_file.remove()
             reason = _compile_cache_error_reason(error)
-            _warn_once(f"they cannot be cached in {self._cache_path} ({reason}); NUMBA_CACHE_DIR sets another folder")
+            _warn_compiling(
+                f"they cannot be cached in {self._cache_path} ({reason}); NUMBA_CACHE_DIR sets another folder"
+            )
         finally:
             note_compile_time()
             self._lock.release(force=True)
@@ -143,17 +147,17 @@ def _compile_cache_error_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def _code_digest(key: Any, path: str | None) -> bytes:
+def _compiled_code_digest(key: Any, path: str | None) -> bytes:
     return hashlib.sha256(repr(key).encode() + Path(str(path)).read_bytes()).digest()
 
 
 @cache
-def _source_stamp(module: str, path: str) -> str:
+def _compiled_source_stamp(module: str, path: str) -> str:
     """A digest of the source of a module and of the pqswarm modules that it imports."""
     source = Path(path).read_bytes()
     digest = hashlib.sha256(source)
     for name in sorted(set(_IMPORT.findall(source.decode("utf-8")))):
         other = getattr(sys.modules.get(name), "__file__", None)
         if other is not None and name not in (module, __name__):
-            digest.update(_source_stamp(name, other).encode())
+            digest.update(_compiled_source_stamp(name, other).encode())
     return digest.hexdigest()

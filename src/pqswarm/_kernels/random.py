@@ -50,21 +50,21 @@ def _multiply_high(_typing, a, b):  # noqa: ARG001
 
 
 @njit(cache=True, nogil=True)
-def _multiply(a_high, a_low, b_high, b_low):
+def _multiply_128_bits(a_high, a_low, b_high, b_low):
     """Product of two numbers of 128 bits."""
     return _multiply_high(a_low, b_low) + a_high * b_low + a_low * b_high, a_low * b_low
 
 
 @njit(cache=True, nogil=True)
-def _advance(high, low, by_high, by_low, plus_high, plus_low):
+def _advance_pcg64(high, low, by_high, by_low, plus_high, plus_low):
     """A number of 128 bits times another, plus a third."""
-    high, low = _multiply(high, low, by_high, by_low)
+    high, low = _multiply_128_bits(high, low, by_high, by_low)
     total = low + plus_low
     return high + plus_high + (_ONE if total < low else _ZERO), total
 
 
 @njit(cache=True, nogil=True)
-def _uniform(high, low):
+def _uniform_of_pcg64(high, low):
     """The number in [0, 1) of a state of PCG64."""
     turn = high >> _TURN
     bits = high ^ low
@@ -73,7 +73,7 @@ def _uniform(high, low):
 
 
 @njit(cache=True, nogil=True)
-def _scramble(value, constant, multiplier):
+def _scramble_seed_word(value, constant, multiplier):
     """The value, hashed, and the next constant of the hash (NumPy's SeedSequence)."""
     value = value ^ constant
     constant = constant * multiplier & _MASK
@@ -82,7 +82,7 @@ def _scramble(value, constant, multiplier):
 
 
 @njit(cache=True, nogil=True)
-def _put_words(number, words, count):
+def _put_seed_words(number, words, count):
     """Append a number as one or two 32-bit words, the lower first; return the new count."""
     words[count] = number & _MASK
     if number >> _WORD:
@@ -96,23 +96,25 @@ def _random_kernel_seed(seed, key):
     """Four 64-bit numbers that seed the generator of a stream (NumPy's SeedSequence)."""
     words = np.zeros(_POOL + 2 * key.size, np.uint64)
     pool = np.zeros(_POOL, np.uint64)
-    _put_words(seed, words, 0)
+    _put_seed_words(seed, words, 0)
     count = _POOL
     for number in key:
-        count = _put_words(number, words, count)
+        count = _put_seed_words(number, words, count)
     constant = _INIT_A
     for i in range(_POOL):
-        pool[i], constant = _scramble(words[i], constant, _MULTIPLIER_A)
+        pool[i], constant = _scramble_seed_word(words[i], constant, _MULTIPLIER_A)
     for source in range(count):
         for i in range(_POOL):
             if source != i:
-                word, constant = _scramble(pool[source] if source < _POOL else words[source], constant, _MULTIPLIER_A)
+                word, constant = _scramble_seed_word(
+                    pool[source] if source < _POOL else words[source], constant, _MULTIPLIER_A
+                )
                 mixed = (_MIX_LEFT * pool[i] - _MIX_RIGHT * word) & _MASK
                 pool[i] = mixed ^ (mixed >> _HALF_WORD)
     state = np.zeros(4, np.uint64)
     constant = _INIT_B
     for i in range(8):
-        word, constant = _scramble(pool[i % _POOL], constant, _MULTIPLIER_B)
+        word, constant = _scramble_seed_word(pool[i % _POOL], constant, _MULTIPLIER_B)
         state[i // 2] |= word << (_WORD if i % 2 else _ZERO)
     return state
 
@@ -131,22 +133,22 @@ def fill_uniform(seed, key, out):
     add_high = plus_high
     add_low = plus_low
     for _ in range(2):
-        add_high, add_low = _advance(add_high, add_low, by_high, by_low, add_high, add_low)
-        by_high, by_low = _multiply(by_high, by_low, by_high, by_low)
-    a_high, a_low = _advance(high, low, _HIGH, _LOW, plus_high, plus_low)
-    a_high, a_low = _advance(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
-    b_high, b_low = _advance(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
-    c_high, c_low = _advance(b_high, b_low, _HIGH, _LOW, plus_high, plus_low)
-    d_high, d_low = _advance(c_high, c_low, _HIGH, _LOW, plus_high, plus_low)
+        add_high, add_low = _advance_pcg64(add_high, add_low, by_high, by_low, add_high, add_low)
+        by_high, by_low = _multiply_128_bits(by_high, by_low, by_high, by_low)
+    a_high, a_low = _advance_pcg64(high, low, _HIGH, _LOW, plus_high, plus_low)
+    a_high, a_low = _advance_pcg64(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
+    b_high, b_low = _advance_pcg64(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
+    c_high, c_low = _advance_pcg64(b_high, b_low, _HIGH, _LOW, plus_high, plus_low)
+    d_high, d_low = _advance_pcg64(c_high, c_low, _HIGH, _LOW, plus_high, plus_low)
     for i in range(0, out.size - 3, 4):
-        out[i] = _uniform(a_high, a_low)
-        out[i + 1] = _uniform(b_high, b_low)
-        out[i + 2] = _uniform(c_high, c_low)
-        out[i + 3] = _uniform(d_high, d_low)
-        a_high, a_low = _advance(a_high, a_low, by_high, by_low, add_high, add_low)
-        b_high, b_low = _advance(b_high, b_low, by_high, by_low, add_high, add_low)
-        c_high, c_low = _advance(c_high, c_low, by_high, by_low, add_high, add_low)
-        d_high, d_low = _advance(d_high, d_low, by_high, by_low, add_high, add_low)
+        out[i] = _uniform_of_pcg64(a_high, a_low)
+        out[i + 1] = _uniform_of_pcg64(b_high, b_low)
+        out[i + 2] = _uniform_of_pcg64(c_high, c_low)
+        out[i + 3] = _uniform_of_pcg64(d_high, d_low)
+        a_high, a_low = _advance_pcg64(a_high, a_low, by_high, by_low, add_high, add_low)
+        b_high, b_low = _advance_pcg64(b_high, b_low, by_high, by_low, add_high, add_low)
+        c_high, c_low = _advance_pcg64(c_high, c_low, by_high, by_low, add_high, add_low)
+        d_high, d_low = _advance_pcg64(d_high, d_low, by_high, by_low, add_high, add_low)
     for i in range(out.size // 4 * 4, out.size):
-        out[i] = _uniform(a_high, a_low)
-        a_high, a_low = _advance(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
+        out[i] = _uniform_of_pcg64(a_high, a_low)
+        a_high, a_low = _advance_pcg64(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)

@@ -187,7 +187,7 @@ class FollowedStudies:
         try:
             if study.follower is None:
                 study.follower = Follower(study.folder)
-            study.row = _followed_status_row(study, study.follower.look(), study.follower.plan.title)
+            study.row = _followed_status_row(study, study.follower.read_status(), study.follower.plan.title)
         except (PqswarmError, *_STORE_ERRORS) as error:
             study.close()
             reason = f"{FILE_NAME} cannot be read ({type(error).__name__})."
@@ -413,7 +413,7 @@ class StudyReportHandler(StudyHandler):
 
 def read_study_state(study: FollowedStudy, follower: Follower) -> StudyState:
     """Return the state of a study; while it runs, only the number of steps done makes a new version."""
-    status = follower.look()
+    status = follower.read_status()
     if status.state == "running":
         return StudyState(study, " ".join(str(stage.done) for stage in status.stages), True)
     return StudyState(study, f"{status.state} {store_stamp(study.folder)}", False)

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import Command, CommandGroup
-from pqswarm.cli.options import Overwrite, argument, check_ending, check_writable, option
-from pqswarm.cli.terminal import echo
-from pqswarm.errors import PqswarmError
+from pqswarm.cli.options import Overwrite, argument, check_ending, check_range, check_writable, option
+from pqswarm.cli.terminal import Command, CommandGroup, echo
+from pqswarm.errors import PqswarmError, unknown_name
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 _DECIMALS = {"point": ".", "comma": ","}
@@ -40,9 +39,8 @@ def query(
     from pqswarm.identify import Archive
     from pqswarm.identify.archive.export import export_query, export_table_cell
 
-    mark, sign = _read_format(separator, decimal)
-    if not 0 < seconds <= 1e6:
-        raise PqswarmError(f"--seconds must be above 0 and at most 1000000, not {seconds:g}.")
+    mark, sign = _read_csv_format(separator, decimal)
+    check_range("--seconds", seconds, 1e-3, 1e6)
     with Archive(folder, read_only=True) as archive:
         writer = csv.writer(sys.stdout, delimiter=mark, lineterminator="\n")
         for row in export_query(archive, statement, seconds):
@@ -64,7 +62,7 @@ def export(
     from pqswarm.identify import Archive
     from pqswarm.identify.archive.export import export_archive
 
-    mark, sign = _read_format(separator, decimal)
+    mark, sign = _read_csv_format(separator, decimal)
     check_ending("--out", out, [".csv", ".parquet"])
     check_writable(out, overwrite)
     with Archive(folder, read_only=True) as archive:
@@ -94,11 +92,10 @@ def check(folder: Folder) -> None:
         raise typer.Exit(1)
 
 
-def _read_format(separator: str, decimal: str) -> tuple[str, str]:
-    if separator not in _SEPARATORS:
-        raise PqswarmError(f"--separator must be comma, semicolon or tab, not {separator!r}.")
-    if decimal not in _DECIMALS:
-        raise PqswarmError(f"--decimal must be point or comma, not {decimal!r}.")
+def _read_csv_format(separator: str, decimal: str) -> tuple[str, str]:
+    for name, given, known in (("--separator", separator, _SEPARATORS), ("--decimal", decimal, _DECIMALS)):
+        if given not in known:
+            raise unknown_name(name, given, known)
     if _SEPARATORS[separator] == _DECIMALS[decimal]:
         raise PqswarmError("--separator and --decimal are both a comma: choose --separator semicolon.")
     return _SEPARATORS[separator], _DECIMALS[decimal]

@@ -131,18 +131,18 @@ def compare(
         "alpha": comparison.alpha,
         "posthoc": best_first(comparison.rows()),
     }
-    report |= _comparisons(given, comparison.control, pair, margin, higher_is_better)
+    report |= _compare_with_control(given, comparison.control, pair, margin, higher_is_better)
     if contrast:
         report["contrast"] = contrast_estimation(given.values, given.names).rows()
     as_json = partial(json.dumps, indent=2, ensure_ascii=False, allow_nan=False)
-    text = as_json(report) if form == "json" else _tables(form, report)
+    text = as_json(report) if form == "json" else _compare_tables(form, report)
     if out is None:
         typer.echo(text)
         return
     typer.echo(f"wrote {write_atomically(out, text + chr(10))}")
 
 
-def _comparisons(
+def _compare_with_control(
     given: "Results", control: str, pair: tuple[str, str] | None, margin: float | None, higher_is_better: bool
 ) -> dict[str, Any]:
     """Comparisons of one algorithm with the others: over data sets if rows are paired, otherwise of all runs."""
@@ -160,7 +160,7 @@ def _comparisons(
     return tables
 
 
-def _tables(style: str, report: dict[str, Any]) -> str:
+def _compare_tables(style: str, report: dict[str, Any]) -> str:
     from pqswarm.statistics import table
     from pqswarm.statistics.tables import csv_comment_cell, escape_markdown
 
@@ -172,7 +172,7 @@ def _tables(style: str, report: dict[str, Any]) -> str:
     sections = [
         (title, report["ranks"], left_out),
         ("Friedman test: do the algorithms differ?", report["friedman"], ""),
-        (f"Post hoc: every algorithm against {report['control']}", report["posthoc"], _compare_explanation(report)),
+        (f"Post hoc: every algorithm against {report['control']}", report["posthoc"], _explain_compare_posthoc(report)),
     ]
     blocks = f"over {report['n_blocks']} data sets or blocks"
     every = f"{report['control']} against every other algorithm"
@@ -209,7 +209,7 @@ _UNPAIRED = (
 )
 
 
-def _compare_explanation(report: dict[str, Any]) -> str:
+def _explain_compare_posthoc(report: dict[str, Any]) -> str:
     alpha = report["alpha"]
     note = (
         f"p (Hommel) is the adjusted p-value, significant if at most {alpha:g}. alpha/i is the threshold for the "

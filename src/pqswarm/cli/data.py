@@ -1,4 +1,4 @@
-"""``pqswarm dataset``, ``plot`` and ``preset``: generated events, their figures and their ranges."""
+"""``pqswarm dataset``, ``plot``, ``preset``, ``make-samples`` and ``site-file``: what other commands read."""
 
 from functools import partial
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.text import count_text, unit_text
-from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import (
     FIGURES,
     Border,
@@ -16,12 +15,14 @@ from pqswarm.cli.options import (
     Overwrite,
     Parameters,
     Preset,
+    Rate,
     Seed,
     Snr,
     Stopped,
     Wavelet,
     argument,
     check_ending,
+    check_folder,
     check_no_folder,
     check_writable,
     complete_event,
@@ -30,7 +31,7 @@ from pqswarm.cli.options import (
     read_assignments,
     read_levels,
 )
-from pqswarm.cli.terminal import progress_bars
+from pqswarm.cli.terminal import Command, CommandGroup, progress_bars
 from pqswarm.errors import PqswarmError
 
 
@@ -129,6 +130,37 @@ def plot(
     typer.echo(f"wrote {save_figure(figure, out or Path(f'{name}.png'))}")
 
 
+def make_samples(
+    folder: Annotated[Path, argument("DIR", "Folder to write; it must be new or empty.")],
+    seed: Seed = 0,
+    minutes: Annotated[float, option("MINUTES", "Length of the long recording, 10.8 MB per minute.")] = 2.0,
+) -> None:
+    """Write sample recordings with known disturbances.
+
+    COMTRADE and CSV files, a long recording, a site file, and a table of the true disturbances.
+
+    Example: pqswarm make-samples samples && pqswarm identify samples --site samples/site.toml
+    """
+    from pqswarm.recordings import write_samples
+
+    check_folder(folder, "DIR")
+    for path in write_samples(folder, seed=seed, minutes=minutes):
+        typer.echo(f"wrote {path}")
+
+
+def site_file(recording: Annotated[Path, argument("FILE", "A recording of the meter.")], rate: Rate = None) -> None:
+    """Print a site file for the meter of a recording.
+
+    It lists all channels of the recording, ready to edit.
+
+    Example: pqswarm site-file fault.cfg > north.toml
+    """
+    from pqswarm.recordings import Site, open_recordings
+
+    check_no_folder(recording, "one recording of the meter")
+    typer.echo(Site.template(open_recordings(recording, sampling_rate=rate)[0]), nl=False)
+
+
 preset_commands = typer.Typer(
     cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in presets or check your own."
 )
@@ -156,7 +188,7 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
     Example: pqswarm preset check mine.toml
     """
     from pqswarm.events import load_preset
-    from pqswarm.events.ranges import Fixed
+    from pqswarm.events.parameters import Fixed
 
     check_no_folder(path, "a preset in TOML")
     preset = load_preset(path)

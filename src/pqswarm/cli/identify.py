@@ -12,7 +12,6 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text, json_text, voltage_text
-from pqswarm.cli.command import name_options
 from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     Channels,
@@ -31,7 +30,7 @@ from pqswarm.cli.options import (
     option,
     read_analysis_options,
 )
-from pqswarm.cli.terminal import echo
+from pqswarm.cli.terminal import echo, name_options
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def identify(
         if name.lower().endswith(".json"):
             raise PqswarmError(f"--json prints to the standard output: omit {name!r}, or write > {name}.")
     given = {"--csv": csv, "--html": html, "--pdf": pdf}
-    outputs = _checked_outputs(given, [*files, *filter(None, [model])], overwrite)
+    outputs = _check_identify_outputs(given, [*files, *filter(None, [model])], overwrite)
     if reanalyze and archive is None:
         raise PqswarmError("--reanalyze is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
@@ -93,7 +92,7 @@ def identify(
         raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
     options = read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
-    results = _Results(as_json, outputs, paths)
+    results = _IdentifyResults(as_json, outputs, paths)
     results.start(missing)
     open_archive = None if archive is None else Archive(archive)
     is_stopped = False
@@ -123,7 +122,9 @@ def identify(
     results.exit(is_stopped, written)
 
 
-def _checked_outputs(given: dict[str, Path | None], inputs: Iterable[str | Path], overwrite: bool) -> dict[str, Path]:
+def _check_identify_outputs(
+    given: dict[str, Path | None], inputs: Iterable[str | Path], overwrite: bool
+) -> dict[str, Path]:
     """Return the files to write, by option; raise an error, before any work, if one cannot be written."""
     outputs = {name: path for name, path in given.items() if path is not None}
     for name, path in outputs.items():
@@ -137,7 +138,7 @@ def _checked_outputs(given: dict[str, Path | None], inputs: Iterable[str | Path]
 
 
 @dataclass
-class _Results:
+class _IdentifyResults:
     """Results so far: printed at once; kept as far as they will be written."""
 
     as_json: bool
@@ -199,7 +200,7 @@ class _Results:
             if analysis.path != self.file:
                 self.file = analysis.path
                 self.printed = set()
-            text = _text(analysis, rows, self.printed) + "\n"
+            text = _identified_text(analysis, rows, self.printed) + "\n"
         if "--html" in self.outputs:
             from pqswarm.identify.show.page import ListedRecording
 
@@ -234,7 +235,7 @@ class _Results:
             from pqswarm.identify.show.page import page_html
 
             reasons = [str(failure) for failure in self.failures]
-            find = _find_identified({file_text(path): path for path in self.paths}, site, reading)
+            find = _reopen_identified({file_text(path): path for path in self.paths}, site, reading)
             yield write_atomically(self.outputs["--html"], page_html(self.recordings, reasons, find=find))
         if self.sheets is not None:
             yield write_atomically(self.outputs["--pdf"], self.sheets.finish())
@@ -259,7 +260,7 @@ class _Results:
             raise typer.Exit(1)
 
 
-def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
+def _identified_text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm.identify.show.rows import line_heading, text_lines
 
@@ -278,7 +279,7 @@ def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -
     return "\n".join(lines)
 
 
-def _find_identified(
+def _reopen_identified(
     paths: dict[str, Path], site: "Site | None", reading: dict[str, Any]
 ) -> "Callable[[Analysis], RecordingSource | None]":
     """Return a function that opens the recording of an analysis again for its figure; the last file stays open."""

@@ -15,15 +15,13 @@ from pqswarm._base.text import file_text
 from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.app import app as workbench
 from pqswarm.cli.archive import app as archive
-from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
-from pqswarm.cli.data import dataset, plot, preset_commands
+from pqswarm.cli.data import dataset, make_samples, plot, preset_commands, site_file
 from pqswarm.cli.identify import identify
 from pqswarm.cli.options import Stopped
-from pqswarm.cli.recordings import make_samples, site_file
 from pqswarm.cli.report import report
 from pqswarm.cli.study import plan_commands, study
-from pqswarm.cli.terminal import discard_output, escape_unencodable, say
+from pqswarm.cli.terminal import Command, CommandGroup, discard_output, escape_unencodable, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError, shorten
@@ -60,7 +58,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def _options(
+def _version_option(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,

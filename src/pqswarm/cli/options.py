@@ -119,6 +119,13 @@ def check_writable(path: Path, overwrite: bool) -> None:
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
+def check_range(option: str, value: float | None, low: float, high: float, unit: str = "") -> float | None:
+    """Return the value of an option; raise an error if it is not within the limits."""
+    if value is not None and not low <= value <= high:
+        raise PqswarmError(f"{option} must be {low:,.15g} to {high:,.15g}{unit and ' '}{unit}, not {value:g}.")
+    return value
+
+
 def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = "") -> None:
     """Raise an error if the output file has the wrong suffix."""
     if path.suffix.lower() not in endings:
@@ -237,11 +244,11 @@ def read_analysis_options(
         states = {name: read_state("--state", what) for name, _, what in parts}
         given = (given or Site(source="--state")).with_states(states)
     reading = {
-        "sampling_rate": _check("--rate", rate, 1e-3, 1e9, "Hz"),
-        "nominal_frequency": _check("--frequency", frequency, 5, 1000, "Hz"),
+        "sampling_rate": check_range("--rate", rate, 1e-3, 1e9, "Hz"),
+        "nominal_frequency": check_range("--frequency", frequency, 5, 1000, "Hz"),
     }
     if max_mb is not None:
-        reading["max_bytes"] = int(1e6 * (_check("--max-mb", max_mb, 1, 1e6, "MB") or 0))
+        reading["max_bytes"] = int(1e6 * (check_range("--max-mb", max_mb, 1, 1e6, "MB") or 0))
     return {
         "site": given,
         "channels": channel or None,
@@ -250,9 +257,3 @@ def read_analysis_options(
         "reading": reading,
         "model": default_model() if model is None else load_model(model),
     }
-
-
-def _check(option: str, value: float | None, low: float, high: float, unit: str) -> float | None:
-    if value is not None and not low <= value <= high:
-        raise PqswarmError(f"{option} must be {low:,.15g} to {high:,.15g} {unit}, not {value:g}.")
-    return value

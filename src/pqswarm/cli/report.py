@@ -81,11 +81,13 @@ def report(
         path = write_comparison(studies, form, out)
     else:
         pairs = None if pair is None else [pair]
-        path = write_report(folder, form, out, control=control, pairs=pairs, dataset=dataset, where=_choices(where))
+        path = write_report(
+            folder, form, out, control=control, pairs=pairs, dataset=dataset, where=_read_where_option(where)
+        )
     typer.echo(f"wrote {path.resolve()}")
 
 
-def _choices(where: list[str] | None) -> dict[str, str]:
+def _read_where_option(where: list[str] | None) -> dict[str, str]:
     """Read alternatives such as ``border=zero``."""
     chosen = {}
     for text in where or ():

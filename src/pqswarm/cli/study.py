@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm._base.text import count_text
-from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, argument, check_folder, check_no_folder, option
-from pqswarm.cli.terminal import echo
+from pqswarm.cli.terminal import Command, CommandGroup, echo
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
@@ -181,12 +180,12 @@ def show(
     from pqswarm.study import plan_text
 
     typer.echo(
-        plan_text(name) if specification is None else _specification_text(name, specification),
+        plan_text(name) if specification is None else _plan_specification_text(name, specification),
         nl=specification is not None,
     )
 
 
-def _specification_text(name: str, specification: str) -> str:
+def _plan_specification_text(name: str, specification: str) -> str:
     from pqswarm.study import format_plan, load_plan, read_study
 
     plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
@@ -206,13 +205,13 @@ def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes
     """
     from pqswarm.study import load_plan
     from pqswarm.study.plan import DatasetPlan, parse_changes
-    from pqswarm.study.run import read_own
+    from pqswarm.study.run import read_own_data
 
     check_no_folder(path, "a plan in TOML")
     plan = load_plan(path, parse_changes(changes or ()))
     cells = list(plan.cells().values())
     runs = sum(cell.n_runs for cell in cells)
-    own = [read_own(cell) for cell in cells]
+    own = [read_own_data(cell) for cell in cells]
     sizes = [
         cell.dataset.n_events if isinstance(cell.dataset, DatasetPlan) else len(samples or ())
         for cell, samples in zip(cells, own, strict=True)

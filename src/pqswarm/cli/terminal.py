@@ -1,17 +1,22 @@
-"""Output for any terminal, whatever its encoding, of possibly untrusted text; and bars of progress."""
+"""What commands print: help, messages in terms of the command line, bars of progress; on any terminal."""
 
 import codecs
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from pqswarm._base.text import printable
+from pqswarm.cli.options import Stopped
+from pqswarm.errors import PqswarmError
 
 
 def _escape_for_terminal(error: UnicodeError) -> tuple[str, int]:
@@ -67,3 +72,100 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[what], completed=done, total=total)
 
         yield show
+
+
+# Arguments of the library whose options have other names.
+_OPTION_NAMES = {
+    "channels": "--channel",
+    "jobs": "--jobs",
+    "max_bytes": "--max-mb",
+    "max_evaluations": "--evaluations",
+    "n_jobs": "--jobs",
+    "nominal_frequency": "--frequency",
+    "nominal_voltage": "--nominal",
+    "sampling_rate": "--rate",
+}
+
+# Names with an underscore are always arguments; others may be words of the sentence.
+_ANYWHERE = r"(?<![\w.'-])NAME\b(?!\.\w|=)"
+_AS_ARGUMENT = r"(?<![\w.-])(?<!\w )NAME(?= must )|(?<=name one in )NAME\b|\bNAME of features\b"
+
+
+def name_options(text: str, options: Iterable[str]) -> str:
+    """Return a message of the library with options of a command in place of arguments, but not of plain words."""
+    text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # the message says which ones
+    if re.match(r"\S+\.toml\b", text):  # keys of a file keep their names
+        return text
+    known = set(options)
+    names = {option.removeprefix("--").replace("-", "_"): option for option in known} | _OPTION_NAMES
+    text, listed, rest = text.partition(" Known: ")
+    text = text.replace(" or None for all", " for all").replace(", or None,", ",")
+    for name, option in names.items():
+        if option in known:
+            place = _ANYWHERE if "_" in name else _AS_ARGUMENT
+            text = re.sub(place.replace("NAME", name), option, text)
+    return text + listed + rest
+
+
+def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the arguments and options of a command: syntax and meaning."""
+    arguments = []
+    options = []
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record is None:
+            continue
+        meaning = record[1].replace("\\[", "[")  # as written by Typer before 0.16
+        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", meaning)
+        if parameter.param_type_name == "argument":
+            arguments.append((_argument_name(parameter), meaning.replace("  [required]", "")))
+        else:
+            options.append((record[0], meaning))
+    return arguments, options
+
+
+class Command(TyperCommand):
+    """A command, whose help gives arguments without their types."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # commands with something to say handle it themselves
+            raise Stopped("stopped.") from None
+        except PqswarmError as error:
+            options = [name for parameter in self.params for name in parameter.opts if name.startswith("--")]
+            raise PqswarmError(name_options(str(error), options)) from error
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the usage after the name of the command."""
+        arguments = [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "argument"]
+        names = [(_argument_name(argument), argument.required) for argument in arguments]
+        return ["[OPTIONS]", *(name if is_required else f"[{name}]" for name, is_required in names)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options."""
+        for title, rows in zip(("Arguments", "Options"), help_rows(self, ctx), strict=True):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+class CommandGroup(TyperGroup):
+    """A command with subcommands, which its help lists by their panels."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            row = (name, command.get_short_help_str(80))
+            panels.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append(row)
+        for title, rows in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def _argument_name(argument: Any) -> str:
+    """The name of an argument in the help."""
+    return f"{argument.metavar or argument.name.upper()}{'...' if argument.nargs != 1 else ''}"

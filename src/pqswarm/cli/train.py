@@ -120,10 +120,10 @@ def train(
                 progress=show,
             )
             written = model.save(out)
-            checks = _check(model, chosen, jobs, show) if check else {}
+            checks = _check_trained_model(model, chosen, jobs, show) if check else {}
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written." if not out.exists() else f"stopped; {out} is written.") from None
-    _report(model, written, checks)
+    _report_trained_model(model, written, checks)
 
 
 def _find_train_preset(name: str) -> "Preset":
@@ -142,7 +142,9 @@ def _read_train_features(path: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") -> "dict[str, ModelCheck]":
+def _check_trained_model(
+    model: "Model", preset: "str | Preset", jobs: int, show: "Progress"
+) -> "dict[str, ModelCheck]":
     """Held-out events by noise level, at 12.8 kHz, and by rate, at 40 dB."""
     from pqswarm.identify import check_model
 
@@ -156,7 +158,7 @@ def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") 
     return {**by_noise, **by_rate}
 
 
-def _report(model: "Model", written: Path, checks: "Mapping[str, ModelCheck]") -> None:
+def _report_trained_model(model: "Model", written: Path, checks: "Mapping[str, ModelCheck]") -> None:
     widest = model.subsets[0]
     typer.echo(
         f"wrote {written}: {len(model.tables[0].labels)} events of {len(model.class_names)} classes, "

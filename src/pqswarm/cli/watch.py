@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import name_options
 from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     ArchiveFolder,
@@ -27,9 +26,11 @@ from pqswarm.cli.options import (
     Stopped,
     argument,
     check_no_folder,
+    check_range,
     option,
     read_analysis_options,
 )
+from pqswarm.cli.terminal import name_options
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -73,11 +74,10 @@ def watch(
 
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
-    limits = (("--interval", interval, 0.01), ("--settle", settle, 0.0), ("--timeout", timeout, 0.1))
-    for name, value, minimum in limits:
-        if not minimum <= value <= 1e6:
-            raise PqswarmError(f"{name} must be {minimum:g} to 1000000 seconds, not {value:g}.")
-    receivers = _receivers(webhook, jsonl, timeout)
+    check_range("--interval", interval, 0.01, 1e6, "seconds")
+    check_range("--settle", settle, 0.0, 1e6, "seconds")
+    check_range("--timeout", timeout, 0.1, 1e6, "seconds")
+    receivers = _watch_receivers(webhook, jsonl, timeout)
     options = read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     home = default_archive(folder) if archive is None else archive
     place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
@@ -91,7 +91,7 @@ def watch(
                 settle=settle,
                 say=_print_watch_message,
             )
-            with _stoppable():
+            with _stop_watching_on_sigterm():
                 try:
                     if not once:
                         watcher.run(interval)
@@ -118,7 +118,7 @@ def _print_watch_message(text: str) -> None:
     typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
 
 
-def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
+def _watch_receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
     """The requested receivers, or the standard output."""
     from pqswarm.identify.folder.watch import JsonLines, StreamReceiver, Webhook
 
@@ -132,7 +132,7 @@ def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list
 
 
 @contextmanager
-def _stoppable() -> "Iterator[None]":
+def _stop_watching_on_sigterm() -> "Iterator[None]":
     """Treat SIGTERM as Ctrl-C."""
 
     def stop(*_: Any) -> None:

@@ -1,32 +1,51 @@
-"""A data set: features at every noise level, labels, and the table of events; in memory and on disk.
+"""Data sets of generated events: make, save and load; features at every noise level, labels, the table of events.
 
-``numpy.load`` can also open the arrays of its file.
+``numpy.load`` can also open the arrays of a file.
 """
 
 import csv
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from io import TextIOWrapper
-from math import inf, isnan
+from itertools import pairwise, product
+from math import floor, inf, isnan, lcm, nan
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from pqswarm import __version__
 from pqswarm._base.array_file import ArrayFile
+from pqswarm._base.checks import check_integer
 from pqswarm._base.files import write_atomically
+from pqswarm._base.random import checked_seed, derived_seed
+from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.events import PARAMETERS, SOURCES, Event, Parameter, check_snr
-from pqswarm.events.catalog import RECORD_PARAMETERS
+from pqswarm.events import (
+    EVENT_CLASSES,
+    NOISE_LEVELS,
+    PARAMETERS,
+    SOURCES,
+    Event,
+    Parameter,
+    Preset,
+    add_noise,
+    check_snr,
+    generate,
+    get_preset,
+    noise_stream,
+)
 from pqswarm.events.classes import is_name
-from pqswarm.events.event import synthesize
-from pqswarm.features import FUNCTIONS, FeatureOptions, feature_names
+from pqswarm.events.event import synthesize_event
+from pqswarm.events.noise import write_noisy
+from pqswarm.events.parameters import RECORD_PARAMETERS, draw_parameters
+from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names, minimum_samples
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Features, labels and events; see :func:`pqswarm.datasets.make_dataset`.
+    """Features, labels and events; see :func:`pqswarm.datasets.dataset_dataset`.
 
     Attributes
     ----------
@@ -94,8 +113,7 @@ class Dataset:
         """
         if snr not in self.snr:
             raise PqswarmError(f"the data set has no noise level {snr!r} dB; it has {', '.join(map(str, self.snr))}.")
-        at_level: FloatArray = self.features[self.snr.index(snr)]
-        return at_level
+        return np.asarray(self.features[self.snr.index(snr)])
 
     def event(self, number: int) -> Event:
         """Regenerate an event from its recorded parameters.
@@ -115,7 +133,7 @@ class Dataset:
         seed = int(self.seeds[number])
         record = dict(zip(RECORD_PARAMETERS, self.record[number].tolist(), strict=True))
         return Event(
-            signal=synthesize(label, parameters, source=source, seed=seed, **record),
+            signal=synthesize_event(label, parameters, source=source, seed=seed, **record),
             label=label,
             parameters=parameters,
             source=source,
@@ -204,7 +222,7 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
     for kind in ("class_names", "parameter_names"):
         if not all(map(is_name, manifest[kind])) or len(set(manifest[kind])) < len(manifest[kind]):
             raise FileFormatError(f"is damaged: the {kind!r} of its manifest are not distinct names.")
-    _check_arrays(manifest, arrays, len(snr))
+    _check_dataset_arrays(manifest, arrays, len(snr))
     return Dataset(
         **arrays,
         snr=snr,
@@ -218,7 +236,7 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
     )
 
 
-def _check_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray], n_levels: int) -> None:
+def _check_dataset_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray], n_levels: int) -> None:
     n = arrays["y"].size
     shapes = {
         "features": (n_levels, n, len(manifest["feature_names"])),
@@ -242,3 +260,239 @@ def _check_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray], n_level
             allowed = PARAMETERS.get(name, _ANY)  # parameters of plugins may be unknown here
             if not ((given >= allowed.low) & (given <= allowed.high)).all():
                 raise FileFormatError(f"is damaged: it holds impossible values of {name}.")
+
+
+_MAX_PER_CLASS = 100_000
+
+
+@dataclass(frozen=True)
+class EventSpec:
+    """An event to generate; `snr` [dB] replaces the noise of the preset."""
+
+    event_class: str
+    source: str
+    seed: int
+    snr: float | None = None
+
+    def make(self, preset: Preset) -> Event:
+        """Generate the event."""
+        own = self.snr is not None and "snr" in preset.ranges(self.event_class, self.source)
+        noise = {"snr": self.snr} if self.snr is not None and own else {}
+        event = generate(self.event_class, self.seed, preset, source=self.source, **noise)
+        if self.snr is None or own:
+            return event
+        stream = noise_stream(self.seed, self.snr, own=True)
+        return replace(event, signal=add_noise(event.signal, self.snr, stream))
+
+
+def check_spec_event_count(events_per_class: int, minimum: int) -> int:
+    """Return the number of events of each class, or raise an error that names it."""
+    return check_integer("events_per_class", events_per_class, minimum, _MAX_PER_CLASS)
+
+
+def event_specs(
+    preset: Preset,
+    events_per_class: int,
+    seed: int,
+    family: tuple[int, ...] = (),
+    snr: Sequence[float] = (),
+    minimum: int = 1,
+) -> list[EventSpec]:
+    """List the events of a preset, class by class; those of the bench are spread evenly.
+
+    An event depends only on (seed, family, class, number): different families have different seeds. The noise levels
+    `snr` [dB], if any, alternate. At least `minimum` events per class are required.
+    """
+    count = check_spec_event_count(events_per_class, minimum)
+    specs = []
+    for event_class in preset.classes:
+        word = EVENT_CLASSES.find(event_class).seed_word
+        from_bench = preset.fraction_from_bench(event_class)
+        quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
+        for number, (before, after) in enumerate(pairwise(quota)):
+            level = snr[number % len(snr)] if snr else None
+            source = "bench" if after > before else "model"
+            specs.append(EventSpec(event_class, source, derived_seed(seed, (*family, word, number)), level))
+    return specs
+
+
+Progress = Callable[[int, int], None]
+
+_EVENTS_PER_TASK = 16
+
+
+def make_dataset(
+    events_per_class: int = 250,
+    snr: float | Sequence[float] = NOISE_LEVELS,
+    seed: int = 0,
+    preset: str | Preset = "paper",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    features: FeatureOptions | Mapping[str, Any] | None = None,
+) -> Dataset:
+    """Generate events of all classes of a preset and extract their features at every noise level.
+
+    Every noise level has the same events. An event depends only on (seed, class, number), its noise on the event and
+    the level: a larger data set starts, class by class, with the events of a smaller one, and the result does not
+    depend on `n_jobs`. Waveforms are not stored. Captures shorter than the paper's window of 30 cycles are lengthened
+    with :func:`pqswarm.features.extend`.
+
+    Parameters
+    ----------
+    events_per_class : int
+        Events of each class; the paper has 250, which gives 3500 events of its 14 classes.
+    snr : float or sequence of float
+        Signal-to-noise ratios [dB]; infinity is the event without added noise.
+    seed : int
+        Non-negative seed of the data set.
+    preset : str or Preset
+        ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
+        A tenth of all events come from the laboratory bench, spread over the classes that it can produce.
+    n_jobs : int or None
+        Threads; None or -1 uses all cores, or those granted to a worker process.
+    progress : callable, optional
+        Called from time to time with the number of events done and the total.
+    features : FeatureOptions or mapping, optional
+        Another wavelet, level or border mode, such as ``{"wavelet": "db4"}``.
+
+    Returns
+    -------
+    Dataset
+        Features, labels, and the table of events.
+
+    Examples
+    --------
+    >>> dataset = make_dataset(events_per_class=3, snr=[float("inf"), 30])
+    >>> dataset.X(snr=30).shape, dataset.y.shape
+    ((42, 99), (42,))
+    """
+    chosen = get_preset(preset)
+    options = FeatureOptions.of(features)
+    levels = _check_noise_levels(snr)
+    seed = checked_seed(seed)
+    specs = event_specs(chosen, events_per_class, seed)
+    events, values = _produce_dataset(specs, chosen, levels, options, effective_jobs(n_jobs), progress)
+    names = sorted({name for event in events for name in event.parameters})
+    return Dataset(
+        features=values,
+        snr=levels,
+        y=np.array([chosen.classes.index(event.label) for event in events], dtype=np.int64),
+        class_names=chosen.classes,
+        feature_names=feature_names(values.shape[2] // len(FUNCTIONS) - 1),
+        source=np.array([SOURCES.index(event.source) for event in events], dtype=np.int64),
+        seeds=np.array([event.seed for event in events], dtype=np.int64),
+        record=np.array([(event.sampling_rate, event.frequency, event.cycles) for event in events]),
+        parameter_names=tuple(names),
+        parameters=np.array([[event.parameters.get(name, nan) for name in names] for event in events]),
+        seed=seed,
+        preset=chosen.as_dict(),
+        version=__version__,
+        feature_options=options,
+    )
+
+
+def count_features(preset: Preset, options: FeatureOptions) -> int:
+    """Return the number of features of the preset's events, or raise an error if they cannot be extracted."""
+    counts = set()
+    for source, classes in zip(SOURCES, (preset.models, preset.bench), strict=True):
+        for label in classes:
+            common = {name: spec for name, spec in preset.ranges(label, source).items() if name in RECORD_PARAMETERS}
+            for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD_PARAMETERS)):
+                rate, frequency, cycles = (
+                    draw_parameters(common, list(uniforms), {})[name] for name in RECORD_PARAMETERS
+                )
+                counts.add(options.n_features(rate, frequency))
+                level = options.level_at(rate, frequency)
+                n = round(max(cycles, WINDOW_CYCLES) / frequency * rate)
+                if n < minimum_samples(level, options.wavelet):
+                    raise PqswarmError(
+                        f"features: events of {n} samples are too short for {options.wavelet} to level {level}, which "
+                        f"needs {minimum_samples(level, options.wavelet)}: lower the level, or use a shorter wavelet."
+                    )
+    return _dataset_feature_count(counts, preset.name)
+
+
+def _dataset_feature_count(counts: set[int], name: str) -> int:
+    """The number of features that all events have."""
+    if len(counts) > 1:
+        raise PqswarmError(
+            f"the events of preset {name!r} have different numbers of features {sorted(counts)}, because their "
+            f"sampling rates and frequencies require different wavelet levels: keep both within one octave, or fix the "
+            f"level."
+        )
+    return next(iter(counts))
+
+
+def _check_noise_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
+    several = isinstance(snr, Sequence | np.ndarray) and not isinstance(snr, str | bytes) and np.ndim(snr) > 0
+    given: Sequence[object] = snr if several else [snr]  # type: ignore[assignment]
+    levels = tuple(check_snr(level) for level in given)
+    if not levels or len(set(levels)) < len(levels):
+        raise PqswarmError(f"snr must name at least one noise level, each once, not {snr!r}.")
+    return levels
+
+
+def _produce_dataset(
+    specs: list[EventSpec],
+    preset: Preset,
+    levels: tuple[float, ...],
+    options: FeatureOptions,
+    n_jobs: int,
+    progress: Progress | None,
+) -> tuple[list[Event], FloatArray]:
+    """Generate events and features in threads: all heavy parts release the interpreter lock."""
+    from joblib import Parallel, delayed
+
+    import pqswarm._kernels.lanes  # noqa: F401 (in one thread: if it fails, others would see half a module)
+
+    tasks = [specs[i : i + _EVENTS_PER_TASK] for i in range(0, len(specs), _EVENTS_PER_TASK)]
+    results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
+        delayed(_produce_dataset_events)(task, preset, levels, options) for task in tasks
+    )
+    events: list[Event] = []
+    features: list[FloatArray] = []
+    for some_events, some_features in results:
+        events += some_events
+        features += some_features
+        if progress is not None:
+            progress(len(events), len(specs))
+    _dataset_feature_count({matrix.shape[1] for matrix in features}, preset.name)
+    return events, np.stack(features, axis=1)
+
+
+def _produce_dataset_events(
+    specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
+) -> tuple[list[Event], list[FloatArray]]:
+    """Generate some events, and for each a matrix with one row of features per noise level."""
+    from pqswarm._kernels.lanes import LANES
+
+    events = [spec.make(preset) for spec in specs]
+    features: list[FloatArray] = [np.empty((0, 0))] * len(events)
+    alike: dict[tuple[float, float, int], list[int]] = {}
+    for i, event in enumerate(events):
+        # The same window length and bands.
+        length = max(round(WINDOW_CYCLES / event.frequency * event.sampling_rate), event.signal.size)
+        alike.setdefault((event.sampling_rate, event.frequency, length), []).append(i)
+    for (sampling_rate, frequency, n_samples), numbers in alike.items():
+        together = min(lcm(LANES, len(levels)) // len(levels), len(numbers))
+        windows = np.empty((together, len(levels), n_samples))  # of a few events, which stay in fast memory
+        for first in range(0, len(numbers), together):
+            some = numbers[first : first + together]
+            for i, rows in zip(some, windows, strict=False):
+                _fill_dataset_windows(events[i], levels, rows)
+            rows = windows[: len(some)].reshape(-1, n_samples)
+            for i, matrix in zip(
+                some, np.split(extract(rows, sampling_rate, frequency, options), len(some)), strict=True
+            ):
+                features[i] = matrix
+    return [replace(event, signal=np.empty(0)) for event in events], features
+
+
+def _fill_dataset_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:
+    """Write the window of an event at each noise level."""
+    whole = event.signal.size == windows.shape[1]
+    noisy = np.empty(event.signal.size)
+    for level, window in zip(levels, windows, strict=True):
+        write_noisy(event.signal, level, event.seed, window if whole else noisy)
+        if not whole:
+            window[:] = extend(noisy, event.sampling_rate, event.frequency)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.array_file import DAMAGE, damage_text, read_npy, write_arrays
+from pqswarm._base.checks import check_name
 from pqswarm._base.files import read_regular, write_atomically
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
@@ -140,18 +141,14 @@ class Samples:
 
     def arranged_like(self, other: "Samples", source: str) -> "Samples":
         """Return these samples with the columns and classes of another set, or raise an error if they do not match."""
-        for what, ours, theirs in (
-            ("column", self.feature_names, other.feature_names),
-            ("class", other.class_names, self.class_names),
+        for mismatch, names, known, verb in (
+            ("lacks the column", other.feature_names, self.feature_names, "have"),
+            ("has the class", self.class_names, other.class_names, "lack"),
+            ("has the column", self.feature_names, other.feature_names, "lack"),
         ):
-            for name in theirs:
-                if name not in ours and what == "column":
-                    raise PqswarmError(f"{source} lacks the column {name!r}, which the data of the study have.")
-                if name not in ours:
-                    raise PqswarmError(f"{source} has the class {name!r}, which the data of the study lack.")
-        extra = next((name for name in self.feature_names if name not in other.feature_names), None)
-        if extra is not None:
-            raise PqswarmError(f"{source} has the column {extra!r}, which the data of the study lack.")
+            for name in names:
+                if name not in known:
+                    raise PqswarmError(f"{source} {mismatch} {name!r}, which the data of the study {verb}.")
         columns = [self.feature_names.index(name) for name in other.feature_names]
         places = np.array([other.class_names.index(name) for name in self.class_names], dtype=np.int64)
         features = np.ascontiguousarray(self.features[:, columns])
@@ -353,12 +350,14 @@ def read_samples(
     if content.startswith(b"PK") or path.suffix.lower() == ".npz":
         if label is not None or ignore or drop_missing:
             raise PqswarmError(f"{path} has arrays, not columns: leave label, ignore and drop_missing out.")
-        return _read_npz(content, str(path))
-    return _read_csv(content, str(path), label, ignore, drop_missing)
+        return _read_samples_npz(content, str(path))
+    return _read_samples_csv(content, str(path), label, ignore, drop_missing)
 
 
-def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[str], drop_missing: bool) -> Samples:
-    text = _csv_text(content, source)
+def _read_samples_csv(
+    content: bytes, source: str, label: str | None, ignore: Sequence[str], drop_missing: bool
+) -> Samples:
+    text = _samples_csv_text(content, source)
     delimiter = max(_DELIMITERS, key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     # Not lists of Python numbers, which take four times the memory.
@@ -367,7 +366,7 @@ def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[s
     lines = packed.array("q")
     try:
         names = [name.strip() for name in next(reader, [])]
-        place, columns = _csv_columns(names, source, label, ignore)
+        place, columns = _samples_csv_columns(names, source, label, ignore)
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
@@ -380,7 +379,9 @@ def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[s
                 continue
             labels.append(cells[place].strip())
             lines.append(line)
-            numbers.extend([_cell_number(cells[i], delimiter, f"{source}, line {line}", names[i]) for i in columns])
+            numbers.extend(
+                [_samples_csv_number(cells[i], delimiter, f"{source}, line {line}", names[i]) for i in columns]
+            )
             if len(lines) * len(names) > _MAX_VALUES:
                 raise PqswarmError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
     except csv.Error as error:
@@ -392,7 +393,7 @@ def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[s
     return assemble_samples(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
 
 
-def _csv_text(content: bytes, source: str) -> str:
+def _samples_csv_text(content: bytes, source: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -403,14 +404,15 @@ def _csv_text(content: bytes, source: str) -> str:
     return text
 
 
-def _csv_columns(names: list[str], source: str, label: str | None, ignore: Sequence[str]) -> tuple[int, list[int]]:
+def _samples_csv_columns(
+    names: list[str], source: str, label: str | None, ignore: Sequence[str]
+) -> tuple[int, list[int]]:
     """Places of the label and of the features."""
     if len(names) < 2:
         raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
     check_sample_column_names(names, source)
     for name in ignore:
-        if name not in names:
-            raise unknown_name(f"column to ignore in {source}", name, names)
+        check_name(f"column to ignore in {source}", name, names)
     place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
     columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
     if not columns:
@@ -418,16 +420,16 @@ def _csv_columns(names: list[str], source: str, label: str | None, ignore: Seque
     return place, columns
 
 
-def _cell_number(cell: str, delimiter: str, where: str, column: str) -> float:
+def _samples_csv_number(cell: str, delimiter: str, where: str, column: str) -> float:
     try:
         return sample_cell_value(cell.replace(",", ".") if delimiter != "," and "." not in cell else cell)
     except PqswarmError as error:
         raise PqswarmError(f"{where}, column {column!r}: {error}") from None
 
 
-def _read_npz(content: bytes, source: str) -> Samples:
-    arrays = _known_tabular_arrays(content, source)
-    _check_tabular_code_points(arrays, source)
+def _read_samples_npz(content: bytes, source: str) -> Samples:
+    arrays = _unpack_samples_npz(content, source)
+    _check_samples_code_points(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
@@ -436,7 +438,7 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if "feature_names" in arrays and X.ndim == 2 and len(arrays["feature_names"]) != X.shape[1]:
         count = len(arrays["feature_names"])
         raise PqswarmError(f"{source}: feature_names has {count} names for {X.shape[1]} columns of X.")
-    named = {name: _tabular_texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
+    named = {name: _samples_texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
     if X.dtype.kind not in "fiub":
         raise PqswarmError(f"{source}: X must hold numbers, not text.")
     classes = named.get("class_names")
@@ -454,7 +456,7 @@ def _read_npz(content: bytes, source: str) -> Samples:
     return Samples(samples.features, samples.y, samples.class_names, tuple(names))
 
 
-def _check_tabular_code_points(arrays: dict[str, AnyArray], source: str) -> None:
+def _check_samples_code_points(arrays: dict[str, AnyArray], source: str) -> None:
     """Refuse code points that do not exist, from which Python cannot make a string."""
     for name, array in arrays.items():
         if array.dtype.kind == "U":
@@ -463,7 +465,7 @@ def _check_tabular_code_points(arrays: dict[str, AnyArray], source: str) -> None
                 raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
-def _tabular_texts(array: AnyArray, name: str, source: str) -> list[str]:
+def _samples_texts(array: AnyArray, name: str, source: str) -> list[str]:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise PqswarmError(f"{source}: {name} must be a list of texts.")
     if array.nbytes > _LONGEST_LIST:
@@ -471,7 +473,7 @@ def _tabular_texts(array: AnyArray, name: str, source: str) -> list[str]:
     return [str(text) for text in array]
 
 
-def _known_tabular_arrays(content: bytes, source: str) -> dict[str, AnyArray]:
+def _unpack_samples_npz(content: bytes, source: str) -> dict[str, AnyArray]:
     """The known arrays of an archive; sizes are checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -6,7 +6,7 @@ from pqswarm._kernels.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def count_information(codes, n_codes, other, n_other, table, out):
+def count_mutual_information(codes, n_codes, other, n_other, table, out):
     """Set out[f] to n times the mutual information of codes[f] and other, both integers from 0.
 
     table[c] is c log(c), rounded so that its sums are exact in any order: equal features get equal scores.
@@ -36,7 +36,7 @@ def count_information(codes, n_codes, other, n_other, table, out):
 
 
 @njit(cache=True, nogil=True)
-def add_relief(rows, columns, labels, counts, looked_at, k, weights):
+def add_relief_weights(rows, columns, labels, counts, looked_at, k, weights):
     """Add the ReliefF terms of feature f to weights[f] for samples `looked_at`; `columns` are `rows` transposed."""
     n, width = rows.shape
     distances = np.empty(n)
@@ -72,7 +72,7 @@ def add_relief(rows, columns, labels, counts, looked_at, k, weights):
 
 
 @njit(cache=True, nogil=True)
-def count_errors(predicted, labels, folds, first, counts):
+def count_fold_errors(predicted, labels, folds, first, counts):
     """Set counts[m, f] to the number of samples of fold first + f that predicted[m] misclassifies."""
     counts[:, :] = 0
     for row in range(predicted.shape[0]):
@@ -83,7 +83,7 @@ def count_errors(predicted, labels, folds, first, counts):
 
 
 @njit(cache=True, nogil=True)
-def count_hits(predicted, labels, folds, weights, right, guessed):
+def count_class_hits(predicted, labels, folds, weights, right, guessed):
     """Add to guessed[m, f, k] the weights of fold f that predicted[m] puts into class k; to right those of class k."""
     for row in range(predicted.shape[0]):
         for sample in range(labels.size):
@@ -94,7 +94,7 @@ def count_hits(predicted, labels, folds, weights, right, guessed):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_ratios(right, true, guessed, by_true, by_guessed, totals):
+def mean_class_ratios(right, true, guessed, by_true, by_guessed, totals):
     """Return the mean over classes of right / (by_true true + by_guessed guessed + the rest to 1 right), shape (m, f).
 
     `right` and `guessed` are of shape (m, f, classes), `true` of shape (f, classes). Ratios 0/0 are 0. The mean is over

@@ -44,10 +44,10 @@ class SubsetError(PqswarmError):
         places = (np.flatnonzero(mask) if mask.dtype == np.bool_ else mask).tolist()
         features = places if names is None else [names[place] for place in places]
         what = f"{type(estimator).__name__} cannot be used with features {features}"
-        return cls(f"{what}: {first_line(error)}")
+        return cls(f"{what}: {first_error_line(error)}")
 
 
-def first_line(error: BaseException) -> str:
+def first_error_line(error: BaseException) -> str:
     """Return the first line of an error's message, or its type, as a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return f"{lines[0].rstrip('.')}."
@@ -79,13 +79,17 @@ class Evaluator(ABC):
     ----------
     n_samples, n_features : int
         Number of samples, and of features, the length of a mask.
+    is_loss : bool
+        Whether the error is a loss rather than one minus a score.
     """
 
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit samples
     takes_nan = False  # whether values may be NaN
     counts_errors = False  # whether an error is that of counted samples
     is_fitted: ClassVar[bool] = False  # whether each fold costs a fit, so that testing some of them saves time
+    is_loss = False
     folds: Folds
+    _views: list[FloatArray]  # set by evaluators that use `fold_view`
 
     def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         check_name("scaling", scaling, SCALINGS)
@@ -109,18 +113,13 @@ class Evaluator(ABC):
         """The features as the evaluator uses them."""
         return check_features(X, takes_nan=self.takes_nan)
 
-    @abstractmethod
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset, shape (m,), of masks of shape (m, n_features); lower is better."""
+        return np.asarray(np.add.reduce(self.fold_errors(masks), axis=1) / self.folds.n_folds)  # mean() takes longer
 
     @abstractmethod
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); their mean is the subset's error."""
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return False
 
     @property
     def blocks(self) -> tuple[int, ...]:
@@ -183,7 +182,7 @@ class Evaluator(ABC):
         checked = self.checked_masks(masks)
         results = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_samples, int(self.folds.sizes.sum()))))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_samples, self.folds.n_rows)))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             results[rows] = compute(checked[rows])
         return results
@@ -248,6 +247,28 @@ class Evaluator(ABC):
             )
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
 
+    def fold_view(self, fold: int) -> FloatArray:
+        """Return the kept features that are scaled for a fold."""
+        return self._views[fold % len(self._views)]
+
+    def _predict_rows(
+        self, masks: BoolArray, predict: Callable[[IntArray, Any], object], refused: float = -1
+    ) -> AnyArray:
+        """Predict every tested sample for each mask: `predict(selected, row)` fills a row of the result, (m, n).
+
+        A row is `refused` if that raises a SubsetError.
+        """
+        predicted = np.zeros((len(masks), self.folds.n_rows), dtype=np.int64 if refused == -1 else np.float64)
+
+        def work(row: int) -> None:
+            try:
+                predict(np.flatnonzero(masks[row]), predicted[row])
+            except SubsetError:
+                predicted[row] = refused
+
+        self.in_threads(work, range(len(masks)))
+        return predicted
+
     def in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Call `work` on all items, which must be independent, in `n_jobs` threads."""
         jobs = min(effective_jobs(self.n_jobs), len(items))
@@ -303,11 +324,11 @@ class ClassificationEvaluator(Evaluator):
 
     def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of all folds, or of some, for predicted positions in `classes`, (m, n)."""
-        from pqswarm.evaluation._kernels import count_errors
+        from pqswarm.evaluation._kernels import count_fold_errors
 
         folds = range(self.folds.n_folds) if folds is None else folds
         counts = np.empty((len(predicted), len(folds)), dtype=np.int64)
-        count_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, counts)
+        count_fold_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, counts)
         return counts
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
@@ -452,12 +473,9 @@ def batch_memory(cp: Any) -> int:
 
 def cut_cuda_batch(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
     """Cut a batch, ordered by size, into few, even pieces that fit into the memory, and return the rows of each."""
-    count = len(masks)
     at_once = max(1, memory // max(1, bytes_each))
     order = np.argsort(masks.sum(axis=1), kind="stable")
-    number = -(-count // at_once)
-    edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
-    return [order[start:stop] for start, stop in pairwise(edges)]
+    return np.array_split(order, -(-len(masks) // at_once)) if len(masks) else []
 
 
 def cuda_source(package: str, *names: str) -> str:
@@ -477,7 +495,7 @@ class CudaMaskPacker:
     def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
         """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
         cp = self._cp
-        (m, n_features) = masks.shape
+        m, n_features = masks.shape
         widest = max(1, int(masks.sum(axis=1).max(initial=0)))
         selected = cp.zeros((m, widest), dtype=cp.int32)
         sizes = cp.empty(m, dtype=cp.int32)
@@ -608,9 +626,9 @@ class RegressionEvaluator(Evaluator):
         **options: Unpack[EvaluatorOptions],
     ) -> None:
         super().__init__(X, folds, **options)
-        self.target = check_target(y, len(self.data))
-        self.scoring = SCORINGS[0] if scoring is None else scoring
-        check_name("scoring", self.scoring, SCORINGS)
+        self.target = check_target(y, self.n_samples)
+        self.scoring = check_name("scoring", SCORINGS[0] if scoring is None else scoring, SCORINGS)
+        self.is_loss = self.scoring != "r2"
         if self.scoring == "r2" and folds.sizes.min() < 2:
             raise PqswarmError("scoring 'r2' needs two samples in each fold: use fewer folds, or another scoring.")
         self._by_fold = np.argsort(folds.row_folds, kind="stable")
@@ -628,18 +646,9 @@ class RegressionEvaluator(Evaluator):
     def _predict(self, masks: BoolArray) -> FloatArray:
         """Predictions for each non-empty mask and tested sample: shape (m, n)."""
 
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.scoring != "r2"
-
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
         return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
-
-    def errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over the folds, infinite for an empty one."""
-        return np.asarray(self.fold_errors(masks).mean(axis=1))
 
     def predictions(self, mask: ArrayLike) -> FloatArray:
         """Return the prediction for each sample when its fold is tested."""

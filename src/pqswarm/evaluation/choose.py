@@ -26,7 +26,7 @@ from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.learners import find_classifier, find_regressor
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
-from pqswarm.evaluation.scores import ScoredEvaluator, explain_slow_score
+from pqswarm.evaluation.scores import ScoredEvaluator, is_slow_score
 from pqswarm.evaluation.wrappers import RepeatedEvaluator, TargetsEvaluator
 
 _FEW = 16  # samples, at least as many as neighbours
@@ -184,22 +184,22 @@ class _ExactMatch:
 
         steps = [step for _, step in pipeline_steps(estimator)]
         if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
-            return f"{_short_repr(estimator)} is not scikit-learn's own Pipeline"
+            return f"{_short_estimator_repr(estimator)} is not scikit-learn's own Pipeline"
         *before, last = steps
         exact: Any = find_classifier(last) if self._classifies else find_regressor(last)
         if exact is None:
-            return f"there is no exact evaluator for {_short_repr(last)}"
+            return f"there is no exact evaluator for {_short_estimator_repr(last)}"
         scorer, is_slow = self._find_scorer(exact, last)
         if is_slow:
-            return f"the exact evaluator does not score by {_short_repr(self._scoring)}"
+            return f"the exact evaluator does not score by {_short_estimator_repr(self._scoring)}"
         if len(before) > 1:
             return f"the pipeline has {len(before)} steps before {type(last).__name__}"
         for step in before:
-            scaling = _scaling_of(step)
+            scaling = _scaling_of_step(step)
             if scaling is None:
                 is_scaler = type(step).__name__ in ("MinMaxScaler", "StandardScaler", "RobustScaler")
                 kind = "has options that no exact evaluator knows" if is_scaler else "is not a scaler"
-                return f"{_short_repr(step)} {kind}"
+                return f"{_short_estimator_repr(step)} {kind}"
             self._scaling = scaling
             self._scaler = type(step).__name__
         self._exact = exact
@@ -218,7 +218,7 @@ class _ExactMatch:
         scorer = None
         if self._classifies and not isinstance(self._scoring, list | tuple | set | dict):
             scorer = check_scoring(last, "accuracy" if self._scoring is None else self._scoring)
-        return scorer, explain_slow_score(scorer, exact.fast_evaluator, np.unique(self._y).size, weighted)
+        return scorer, is_slow_score(scorer, exact.fast_evaluator, np.unique(self._y).size, weighted)
 
     def reasons_against(self) -> list[str]:
         """Return why the estimator must be fitted."""
@@ -288,7 +288,7 @@ class _ExactMatch:
         is_held_out = partitions is None and not self._exact.fast_evaluator.takes_splits
         problems: list[tuple[Any, Any, Any]]
         if is_held_out:
-            problems = [_held_out(data, split, self._scaling) for split in self._splits.split()]
+            problems = [_held_out_problem(data, split, self._scaling) for split in self._splits.split()]
             options["scaling"] = "none"
         else:
             problems = [(data, slice(None), folds) for folds in partitions or (self._splits,)]
@@ -309,7 +309,7 @@ class _ExactMatch:
         return EvaluatorChoice(evaluator, f"{kind}: exact for {self._exact.describe()}{by}{times}.")
 
 
-def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> tuple[Any, IntArray, Folds]:
+def _held_out_problem(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> tuple[Any, IntArray, Folds]:
     """The scaled samples of a split, their places, and folds: the second is the test set."""
     train = np.sort(split[0])
     test = split[1]
@@ -317,7 +317,7 @@ def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> 
     return scale_for_fold(data, train, scaling)[rows], rows, Folds(np.repeat([0, 1], [train.size, test.size]))
 
 
-def _scaling_of(step: Any) -> Scaling | None:
+def _scaling_of_step(step: Any) -> Scaling | None:
     """The scaling of a pipeline step; None for another transformer, or a scaler with options."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
@@ -330,7 +330,7 @@ def _scaling_of(step: Any) -> Scaling | None:
     return None
 
 
-def _short_repr(estimator: Any) -> str:
+def _short_estimator_repr(estimator: Any) -> str:
     """The repr of an object in one short line."""
     text = _SEED.sub("", " ".join(repr(estimator).split()))
     return text if len(text) <= 80 else f"{type(estimator).__name__}(...)"

@@ -31,7 +31,7 @@ _Problem = tuple[FloatArray, AnyArray, Folds]
 
 
 @cache
-def _problems() -> tuple[_Problem, _Problem]:
+def _classification_problems() -> tuple[_Problem, _Problem]:
     """Overlapping classes; the second problem has rare classes, text labels and features of different units."""
     rng = np.random.Generator(np.random.PCG64(11))
     first = np.arange(90) % 3
@@ -45,7 +45,7 @@ def _problems() -> tuple[_Problem, _Problem]:
     return plain, (scale_by_extremes(other, other), words, Folds.stratified(words, 4, seed=3))
 
 
-def _masks(n_features: int) -> BoolArray:
+def _problem_masks(n_features: int) -> BoolArray:
     masks = np.random.Generator(np.random.PCG64(5)).random((9, n_features)) < 0.5
     masks[0] = True
     masks[1] = np.arange(n_features) == 0
@@ -96,8 +96,8 @@ def check_other_processes(classifier: Classifier) -> None:
     """It can be sent to another process unchanged."""
     other = ForkingPickler.loads(ForkingPickler.dumps(classifier))
     require(other == classifier and hash(other) == hash(classifier), "a copy in another process is not equal")
-    X, y, folds = _problems()[0]
-    here, there = (each.evaluator(X, y, folds).error_counts(_masks(X.shape[1])) for each in (classifier, other))
+    X, y, folds = _classification_problems()[0]
+    here, there = (each.evaluator(X, y, folds).error_counts(_problem_masks(X.shape[1])) for each in (classifier, other))
     require_equal(here, there, "a copy in another process has other errors")
 
 
@@ -105,7 +105,7 @@ def check_estimator(classifier: Classifier) -> None:
     """Each estimator is new, unfitted, clonable and seeded."""
     from sklearn.base import clone, is_classifier
 
-    X, y, _ = _problems()[0]
+    X, y, _ = _classification_problems()[0]
     one = classifier.estimator()
     two = classifier.estimator()
     require(one is not two and is_classifier(one), "estimator() does not return a new classifier each time")
@@ -116,11 +116,11 @@ def check_estimator(classifier: Classifier) -> None:
 
 def check_predictions(classifier: Classifier) -> None:
     """The evaluator predicts as the estimator does, for every scaling, and counts those errors."""
-    for problem in _problems():
+    for problem in _classification_problems():
         X, y, folds = problem
         for scaling in SCALINGS:
             few = scaling in WITHIN_FOLDS or classifier.fast_evaluator is None  # these take long
-            masks = _masks(X.shape[1])[: 5 if few else None]
+            masks = _problem_masks(X.shape[1])[: 5 if few else None]
             evaluator = classifier.evaluator(X, y, folds, scaling=scaling)
             counts = evaluator.error_counts(masks)
             errors = evaluator.errors(masks)
@@ -142,8 +142,8 @@ def check_predictions(classifier: Classifier) -> None:
 
 def check_threads(classifier: Classifier) -> None:
     """Errors depend neither on threads nor on the batch of a subset."""
-    X, y, folds = _problems()[1]
-    masks = _masks(X.shape[1])
+    X, y, folds = _classification_problems()[1]
+    masks = _problem_masks(X.shape[1])
     one = classifier.evaluator(X, y, folds, n_jobs=1)
     two = classifier.evaluator(X, y, folds, n_jobs=2)
     expected = one.error_counts(masks)
@@ -157,7 +157,7 @@ def check_threads(classifier: Classifier) -> None:
 
 def check_devices(classifier: Classifier) -> None:
     """Unsupported devices are refused by name."""
-    X, y, folds = _problems()[0]
+    X, y, folds = _classification_problems()[0]
     for device in {"abacus", *DEVICES} - set(classifier.devices):
         refused = refuses(classifier.evaluator, X, y, folds, device=device, named=device)
         require(refused, f"device {device!r} is not refused")
@@ -165,7 +165,7 @@ def check_devices(classifier: Classifier) -> None:
 
 def check_grid(classifier: Classifier) -> None:
     """A grid search, if any, reports the accuracy of all features, and its best point is usable."""
-    X, y, folds = _problems()[0]
+    X, y, folds = _classification_problems()[0]
     grid = type(classifier).search_grid(X, y, folds, scaling="once", n_jobs=1)
     if grid is None:
         return

@@ -16,18 +16,14 @@ _LIKE_FEATURES = ("eval_set", "X_val")  # arguments of `fit` with the same colum
 
 def is_table(X: Any) -> bool:
     """Return whether X is a data frame or a sparse matrix rather than an array."""
-    from scipy.sparse import issparse
-
-    return bool(issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"))
+    return any(hasattr(X, method) for method in ("tocsr", "iloc", "__dataframe__"))
 
 
 def as_numbers(X: Any) -> Any:
     """Return a data frame of numbers as an array of floats; None for sparse matrices and other frames."""
-    from scipy.sparse import issparse
-
-    if issparse(X) or not is_table(X):
-        return None if issparse(X) else X
-    if not all(getattr(kind, "kind", "O") in "biuf" for kind in getattr(X, "dtypes", ())):
+    if not is_table(X):
+        return X
+    if hasattr(X, "tocsr") or not all(getattr(kind, "kind", "O") in "biuf" for kind in getattr(X, "dtypes", ())):
         return None
     to_numpy = getattr(X, "to_numpy", None) if hasattr(X, "iloc") else None
     return np.asarray(X, dtype=np.float64) if to_numpy is None else to_numpy(dtype=np.float64, na_value=np.nan)
@@ -60,16 +56,16 @@ def take_params(
         columns = np.flatnonzero(mask)
         for key in taken:
             if key.rpartition("__")[2] in _LIKE_FEATURES:
-                taken[key] = _take_columns(params[key], columns)
+                taken[key] = _take_table_columns(params[key], columns)
     return taken
 
 
-def _take_columns(given: Any, columns: IntArray) -> Any:
+def _take_table_columns(given: Any, columns: IntArray) -> Any:
     """Some columns of X, or of each X in a pair or list of pairs (X, y)."""
     if isinstance(given, list):
-        return [_take_columns(table, columns) for table in given]
+        return [_take_table_columns(table, columns) for table in given]
     if isinstance(given, tuple):
-        return (_take_columns(given[0], columns), *given[1:])
+        return (_take_table_columns(given[0], columns), *given[1:])
     return take_table(given if is_table(given) else np.asarray(given), columns, axis=1)
 
 

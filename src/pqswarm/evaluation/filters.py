@@ -13,6 +13,7 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.scaling import scale_by_extremes
 
 _MAX_BINS = 10
 _MAX_RANKED = 300  # features that mRMR and CFS choose in turn; the rest follow by relevance
@@ -26,7 +27,7 @@ _BLOCK = 1_000_000
 _Scores = Callable[[FloatArray, AnyArray], FloatArray]
 
 
-def _of_varying(scores: _Scores) -> _Scores:
+def _score_varying(scores: _Scores) -> _Scores:
     """The same scores for features that vary; constant ones have none."""
 
     @wraps(scores)
@@ -53,13 +54,13 @@ def _sklearn_scores(name: str, **options: Any) -> _Scores:
     return scores
 
 
-@_of_varying
+@_score_varying
 def binned_information(X: FloatArray, y: AnyArray) -> FloatArray:
     """Mutual information [nat] of each feature, in bins, and the classes."""
-    return _BinnedFeatures(X).information(_labels(y))
+    return _BinnedFeatures(X).information(_filter_labels(y))
 
 
-@_of_varying
+@_score_varying
 def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     """Minimum redundancy, maximum relevance, as a quotient of mutual informations."""
     codes = _BinnedFeatures(X)
@@ -67,10 +68,10 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
         return relevance / (redundancy / len(chosen) + _MIN_REDUNDANCY) if chosen else relevance
 
-    return _greedy_scores(codes.information(_labels(y)), lambda f: codes.information(codes.of(f)), worth)
+    return _greedy_filter_scores(codes.information(_filter_labels(y)), lambda f: codes.information(codes.of(f)), worth)
 
 
-@_of_varying
+@_score_varying
 def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
     """Correlation-based feature selection: in turn the feature that maximises the merit of the chosen set."""
     codes = _BinnedFeatures(X)
@@ -79,39 +80,37 @@ def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
         gained = relevance[chosen].sum() + relevance
         return np.asarray(gained / np.sqrt(len(chosen) + 1 + 2 * (pairs + redundancy)))
 
-    return _greedy_scores(codes.uncertainty(_labels(y)), lambda f: codes.uncertainty(codes.of(f)), merit)
+    return _greedy_filter_scores(codes.uncertainty(_filter_labels(y)), lambda f: codes.uncertainty(codes.of(f)), merit)
 
 
-@_of_varying
+@_score_varying
 def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     """ReliefF with ten neighbours of each class: how much more a feature differs between classes than within."""
-    from pqswarm.evaluation._kernels import add_relief
+    from pqswarm.evaluation._kernels import add_relief_weights
 
-    labels = _labels(y)
-    low = X.min(axis=0)
-    high = X.max(axis=0)
-    rows = np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0))
+    labels = _filter_labels(y)
+    rows = scale_by_extremes(X, X)
     n, width = rows.shape
     limit = max(_MIN_SAMPLES, int(_RELIEF_COST / (n * width)))
     looked_at = np.arange(n)
     if n > limit:  # evenly across the classes
         looked_at = np.sort(np.argsort(labels, kind="stable")[(2 * np.arange(limit) + 1) * n // (2 * limit)])
     weights = np.zeros(width)
-    add_relief(rows, np.ascontiguousarray(rows.T), labels, np.bincount(labels), looked_at, _NEIGHBORS, weights)
+    add_relief_weights(rows, np.ascontiguousarray(rows.T), labels, np.bincount(labels), looked_at, _NEIGHBORS, weights)
     return weights / looked_at.size
 
 
-def with_bins(scores: _Scores) -> _Scores:
+def score_with_bins(scores: _Scores) -> _Scores:
     """Return the same scores for a continuous y, with bins as classes."""
-    return lambda X, y: scores(X, in_bins(y[:, np.newaxis], n_bins_of(len(y)))[0])
+    return lambda X, y: scores(X, bin_features(y[:, np.newaxis], number_of_bins(len(y)))[0])
 
 
-def n_bins_of(n: int) -> int:
+def number_of_bins(n: int) -> int:
     """Return the number of bins for n samples: the cube root of n, from 2 to 10."""
     return int(np.clip(round(float(np.cbrt(n))), 2, _MAX_BINS))
 
 
-def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
+def bin_features(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
     """Return the bin of each value, features first: of equal counts, or one per value; equal values share one."""
     n, width = X.shape
     bins = np.empty((width, n), dtype=np.uint8)  # small: it is read hundreds of times
@@ -138,8 +137,8 @@ class _BinnedFeatures:
         from pqswarm._kernels.math import logarithms
 
         counts = np.arange(len(X) + 1)
-        self.n_bins = n_bins_of(len(X))
-        self.values = in_bins(X, self.n_bins)
+        self.n_bins = number_of_bins(len(X))
+        self.values = bin_features(X, self.n_bins)
         # Multiples of 2^-24: their sums are exact, and equal features get equal scores.
         logs = logarithms(np.maximum(counts, 1).astype(np.float64))  # the same on every processor
         self._table = np.round(counts * logs * 2.0**24) / 2.0**24
@@ -154,10 +153,10 @@ class _BinnedFeatures:
 
     def information(self, other: IntArray) -> FloatArray:
         """Mutual information [nat] of each feature and `other`."""
-        from pqswarm.evaluation._kernels import count_information
+        from pqswarm.evaluation._kernels import count_mutual_information
 
         information = np.empty(len(self.values))
-        count_information(self.values, self.n_bins, other, int(other.max()) + 1, self._table, information)
+        count_mutual_information(self.values, self.n_bins, other, int(other.max()) + 1, self._table, information)
         return information / other.size
 
     def uncertainty(self, other: IntArray) -> FloatArray:
@@ -166,11 +165,11 @@ class _BinnedFeatures:
         return 2 * self.information(other) / np.where(both > 0, both, 1.0)
 
 
-def _labels(y: AnyArray) -> IntArray:
+def _filter_labels(y: AnyArray) -> IntArray:
     return np.unique(y, return_inverse=True)[1].astype(np.int64)
 
 
-def _greedy_scores(
+def _greedy_filter_scores(
     relevance: FloatArray,
     related: Callable[[int], FloatArray],
     worth: Callable[[FloatArray, FloatArray, list[int], float], FloatArray],
@@ -266,7 +265,7 @@ class Filter:
                 f"filter {self.name!r} needs X of shape (n, n_features) and y of shape (n,), "
                 f"not {data.shape} and {target.shape}."
             )
-        if _is_filter_target_continuous(target) if continuous is None else continuous:
+        if _is_continuous_for_filter(target) if continuous is None else continuous:
             if self.needs_classes:
                 able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
                 raise PqswarmError(f"filter {self.name!r} needs classes, but y is continuous: use one of {able}.")
@@ -283,7 +282,7 @@ class Filter:
         return tuple(np.argsort(-self.scores(X, y, continuous=continuous), kind="stable").tolist())
 
 
-def _is_filter_target_continuous(y: AnyArray) -> bool:
+def _is_continuous_for_filter(y: AnyArray) -> bool:
     from sklearn.utils.multiclass import type_of_target
 
     with warnings.catch_warnings(action="ignore"):  # many classes
@@ -321,10 +320,10 @@ FILTERS: Registry[Filter] = Registry(
             "mutual-information-binned",
             binned_information,
             title="mutual information in bins",
-            for_continuous=with_bins(binned_information),
+            for_continuous=score_with_bins(binned_information),
         ),
-        Filter("mrmr", mrmr, title="mRMR", for_continuous=with_bins(mrmr)),
-        Filter("cfs", cfs, title="CFS", for_continuous=with_bins(cfs)),
+        Filter("mrmr", mrmr, title="mRMR", for_continuous=score_with_bins(mrmr)),
+        Filter("cfs", cfs, title="CFS", for_continuous=score_with_bins(cfs)),
         Filter("relieff", relieff, title="ReliefF", needs_classes=True),
     ),
 )

@@ -51,6 +51,11 @@ class CrossValidation(ABC):
         return self.n_folds
 
     @property
+    def n_rows(self) -> int:
+        """Number of predictions: the test samples of all folds."""
+        return int(self.sizes.sum())
+
+    @property
     def row_samples(self) -> IntArray:
         """The sample of each prediction, (n_rows,): the test samples of all folds, in turn."""
         return np.concatenate([self.test(fold) for fold in range(self.n_folds)])
@@ -187,15 +192,10 @@ class Folds(CrossValidation):
             )
         return partitions[0]
 
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return int(self.test_fold.max()) + 1
-
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """Samples in each fold."""
-        return np.bincount(self.test_fold).astype(np.int64)
+        return np.bincount(self.test_fold)
 
     def __len__(self) -> int:
         return self.test_fold.size

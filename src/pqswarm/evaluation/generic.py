@@ -14,7 +14,7 @@ from pqswarm.evaluation.base import (
     SubsetError,
     check_features,
     check_target,
-    first_line,
+    first_error_line,
 )
 from pqswarm.evaluation.estimators import (
     as_numbers,
@@ -111,7 +111,7 @@ class GenericEvaluator(ClassificationEvaluator):
         self._fit_params = dict(fit_params or {})
         self._score_params = dict(score_params or {})
         self._set_scorer(sample_weight)
-        self._views = [self.data] if self._is_table else self.fold_views()
+        self._views = self.fold_views()
         self._is_usable: bool | None = None  # determined when a subset is first refused
 
     def _set_scorer(self, sample_weight: ArrayLike | None) -> None:
@@ -125,6 +125,7 @@ class GenericEvaluator(ClassificationEvaluator):
         self._scorer: Any = None
         if not self.counts_errors:
             self._scorer = check_scoring(self.estimator, "accuracy" if is_rate else self.scoring)
+            self.is_loss = bool(getattr(self._scorer, "_sign", 1) < 0)
         if sample_weight is not None:
             weights = check_estimator_weights(sample_weight, self.n_samples)
             self._fit_params[weights_key(self.estimator)] = self._score_params["sample_weight"] = weights
@@ -133,31 +134,30 @@ class GenericEvaluator(ClassificationEvaluator):
     def _checked_data(self, X: Any) -> Any:
         return X if self._is_table else super()._checked_data(X)
 
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return bool(getattr(self._scorer, "_sign", 1) < 0)
+    def fold_views(self, copies: int = 1) -> list[Any]:
+        """Return the features scaled for each fold; a table as it is."""
+        return [self.data] if self._is_table else super().fold_views(copies)
 
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset, as :class:`GenericEvaluator` defines it."""
         if self.counts_errors:
             return super().errors(masks)
 
-        def mean(masks: BoolArray) -> FloatArray:
-            means = np.array([np.mean(row) for row in self._score(masks)])
-            return -means if self.is_loss else 1.0 - means
+        def mean_errors(some: BoolArray) -> FloatArray:
+            return self._as_errors(np.array([np.mean(row) for row in self._score(some)]))
 
-        return self._evaluate(masks, self._empty_error, mean)
+        return self._evaluate(masks, self._empty_error, mean_errors)
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds)."""
         if self.counts_errors:
             return super().fold_errors(masks)
 
-        def each(masks: BoolArray) -> FloatArray:
-            return -self._score(masks) if self.is_loss else 1.0 - self._score(masks)
+        empty = np.full(self.folds.n_folds, self._empty_error)
+        return self._evaluate(masks, empty, lambda some: self._as_errors(self._score(some)))
 
-        return self._evaluate(masks, np.full(self.folds.n_folds, self._empty_error), each)
+    def _as_errors(self, scores: FloatArray) -> FloatArray:
+        return -scores if self.is_loss else 1.0 - scores
 
     @property
     def _empty_error(self) -> float:
@@ -198,7 +198,7 @@ class GenericEvaluator(ClassificationEvaluator):
         """Return the prediction for each sample when its fold is tested; only if each is tested once."""
         if self._classifies:
             return super().predictions(mask)
-        predicted = np.empty((int(self.folds.sizes.sum()), *self.target.shape[1:]))
+        predicted = np.empty((self.folds.n_rows, *self.target.shape[1:]))
         predict = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
         for fold, values in enumerate(predict):
             predicted[self.folds.rows(fold)] = values
@@ -215,7 +215,7 @@ class GenericEvaluator(ClassificationEvaluator):
             train = self.folds.train(number)
             test = self.folds.test(number)
             if data is None or number < len(self._views):
-                data = take_table(self._views[number % len(self._views)], np.flatnonzero(mask), axis=1)
+                data = take_table(self.fold_view(number), np.flatnonzero(mask), axis=1)
             params = take_params(self._fit_params, self.n_samples, train, mask)
             try:
                 model = clone(self.estimator).fit(take_table(data, train), self.target[train], **params)
@@ -233,7 +233,7 @@ class GenericEvaluator(ClassificationEvaluator):
         try:
             next(self._fit_folds(mask, lambda model, X, _: model.predict(X)))
         except SubsetError as error:
-            return first_line(error.__cause__ or error)
+            return first_error_line(error.__cause__ or error)
         return ""
 
     def _attempt(self, evaluate: Callable[[BoolArray], list[Any]], mask: BoolArray) -> list[Any] | None:
@@ -281,7 +281,7 @@ class GenericEvaluator(ClassificationEvaluator):
         return counts
 
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
-        predicted = np.empty((len(masks), int(self.folds.sizes.sum())), dtype=np.int64)
+        predicted = np.empty((len(masks), self.folds.n_rows), dtype=np.int64)
 
         def work(row: int) -> None:
             for fold, (_, places) in enumerate(self._labels_of_folds(masks[row])):

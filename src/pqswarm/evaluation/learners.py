@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Unpack
+from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.random import derived_seed
 from pqswarm._base.registry import Registry
@@ -28,7 +27,7 @@ from pqswarm.evaluation.base import (
     RegressionEvaluator,
     RegressionOptions,
     check_device,
-    first_line,
+    first_error_line,
 )
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
@@ -53,14 +52,10 @@ from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     GaussianNBHyperparameters,
     KernelNBEvaluator,
     KernelNBHyperparameters,
-    make_discrete_estimator,
 )
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.scaling import Scaling
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +102,7 @@ class GridSearchResult:
             for point, accuracy in zip(self.points, self.accuracies, strict=True)
         ]
 
-    def plot(self) -> "Figure":
+    def plot(self) -> Any:
         """Plot accuracy against the last hyperparameter, a line per value of the others; the best is circled."""
         try:
             import matplotlib as mpl
@@ -180,6 +175,14 @@ class Learner(ABC):
         """Return the learner that equals a scikit-learn estimator and can evaluate subsets for it, or None."""
         return None
 
+    @classmethod
+    def _of_settings(cls, settings: Mapping[str, Any] | None) -> Self | None:
+        """The learner with these hyperparameters; None if there are none, or one exceeds its range."""
+        try:
+            return None if settings is None else cls(settings)
+        except PqswarmError:
+            return None
+
 
 class ScikitLearner(Learner):
     """A learner whose estimator is the class of scikit-learn at `path`, called with the hyperparameters."""
@@ -195,6 +198,16 @@ class ScikitLearner(Learner):
     def estimator(self) -> Any:
         """Return a new estimator with the hyperparameters."""
         return self.estimator_class()(**self.settings)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the learner that equals an estimator of this class, if its options are covered."""
+        return cls._of_settings(cls._covered_settings(estimator) if type(estimator) is cls.estimator_class() else None)
+
+    @classmethod
+    @abstractmethod
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        """The hyperparameters of an estimator; None if it has options that the fast evaluator does not cover."""
 
 
 class Classifier(Learner):
@@ -311,7 +324,7 @@ class Classifier(Learner):
                 predicted[row] = self.estimator().fit(X[:, mask], y).predict(new[:, mask])
             except Exception as error:  # third-party code may raise anything
                 what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
-                raise PqswarmError(f"{what}: {first_line(error)}") from error
+                raise PqswarmError(f"{what}: {first_error_line(error)}") from error
 
         jobs = min(effective_jobs(n_jobs), len(masks))
         Parallel(n_jobs=jobs, backend="threading")(delayed(work)(row) for row in range(len(masks)))
@@ -361,14 +374,14 @@ class Classifier(Learner):
         usable = []
         for point in points:
             settings = dict(zip(names, point, strict=True))
-            evaluator, is_usable = cls._at_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)
+            evaluator, is_usable = cls._evaluator_at_grid_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)
             error = evaluator.errors(np.ones((1, evaluator.n_features), dtype=np.bool_))[0]
             accuracies.append(1.0 - error)
             usable.append(is_usable)
         return GridSearchResult(names, points, np.array(accuracies), tuple(usable))
 
     @classmethod
-    def _at_point(
+    def _evaluator_at_grid_point(
         cls, settings: Mapping[str, Any], X: ArrayLike, y: ArrayLike, folds: Folds, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
         """The evaluator at one point of a grid, and whether the classifier accepts these hyperparameters."""
@@ -443,14 +456,10 @@ class _NearestNeighbors(ScikitLearner):
         return self.estimator_class()(**self.settings, algorithm="brute")
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the learner that equals an estimator with uniform weights."""
-        if type(estimator) is not cls.estimator_class() or estimator.weights != "uniform":
-            return None
-        metric = _covered_knn_metric(estimator)
-        k = estimator.n_neighbors
-        covered = metric is not None and is_integer(k) and 1 <= k <= 15
-        return cls({"n_neighbors": k, "metric": metric}) if covered else None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        is_uniform = estimator.weights == "uniform"
+        settings = {"n_neighbors": estimator.n_neighbors, "metric": _covered_knn_metric(estimator)}
+        return settings if is_uniform else None
 
 
 def _covered_knn_metric(estimator: Any) -> str | None:
@@ -495,12 +504,12 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         return np.asarray(evaluator.classes[positions])
 
     @classmethod
-    def _at_point(
+    def _evaluator_at_grid_point(
         cls, settings: Mapping[str, Any], X: Any, y: Any, folds: Any, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
         metric = settings.get("metric", METRICS[0])
         if metric in METRICS:
-            return super()._at_point(settings, X, y, folds, **options)
+            return super()._evaluator_at_grid_point(settings, X, y, folds, **options)
         from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier
 
         if metric not in VALID_METRICS["brute"]:
@@ -522,7 +531,7 @@ class KernelNBClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 
         return KernelNB(**self.settings)
 
@@ -539,7 +548,7 @@ class KernelNBClassifier(Classifier):
         """Predict the labels of new samples; the log densities of each feature are computed once for all subsets."""
         from joblib import Parallel, delayed
 
-        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
         def terms(columns: IntArray) -> tuple[FloatArray, FloatArray]:
             return self.estimator().fit(X[:, columns], y)._terms(new[:, columns])  # type: ignore[no-any-return]
@@ -551,13 +560,13 @@ class KernelNBClassifier(Classifier):
         priors = parts_of_table[0][1]
         winners = np.empty((len(masks), len(new)), dtype=np.int64)
         for mask, row in zip(masks, winners, strict=True):
-            decide_exactly(table, priors, np.flatnonzero(mask), np.arange(len(new)), row)
+            decide_nb_exactly(table, priors, np.flatnonzero(mask), np.arange(len(new)), row)
         return np.asarray(np.unique(y)[winners])
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
+        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 
         return cls(estimator.checked_hyperparameters()) if type(estimator) is KernelNB else None
 
@@ -577,11 +586,8 @@ class GaussianNBClassifier(ScikitLearner, Classifier):
         return f"naive Bayes with normal densities, variances smoothed by {self.hyperparameters.var_smoothing:g}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a GaussianNB without given priors."""
-        if type(estimator) is not cls.estimator_class() or estimator.priors is not None:
-            return None
-        return cls({"var_smoothing": estimator.var_smoothing})
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        return {"var_smoothing": estimator.var_smoothing} if estimator.priors is None else None
 
 
 class LDAClassifier(ScikitLearner, Classifier):
@@ -595,27 +601,22 @@ class LDAClassifier(ScikitLearner, Classifier):
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearDiscriminantAnalysis."""
-        own = self.hyperparameters
-        return self.estimator_class()(solver=own.solver, shrinkage=own.shrinkage or None)
+        return self.hyperparameters.estimator()
 
     def describe(self) -> str:
         """Return a short description."""
-        own = self.hyperparameters
-        shrunk = f", covariance shrunk by {own.shrinkage:g}" if own.shrinkage else ""
-        return f"linear discriminant analysis by {own.solver}{shrunk}"
+        shrinkage = self.hyperparameters.shrinkage
+        shrunk = f", covariance shrunk by {shrinkage:g}" if shrinkage else ""
+        return f"linear discriminant analysis by {self.hyperparameters.solver}{shrunk}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a LinearDiscriminantAnalysis with estimated priors and fixed shrinkage."""
-        if type(estimator) is not cls.estimator_class():
-            return None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
         shrinkage = estimator.shrinkage
         by_svd = estimator.solver == "svd"
-        others = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
+        is_plain = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
         is_fixed = shrinkage is None or (isinstance(shrinkage, int | float) and 0 < shrinkage <= 1 and not by_svd)
-        if not others or not is_fixed or (by_svd and estimator.tol != 1e-4):
-            return None
-        return cls({"solver": estimator.solver, "shrinkage": float(shrinkage or 0.0)})
+        covered = is_plain and is_fixed and not (by_svd and estimator.tol != 1e-4)
+        return {"solver": estimator.solver, "shrinkage": float(shrinkage or 0.0)} if covered else None
 
 
 class DiscreteNBClassifier(Classifier):
@@ -629,7 +630,7 @@ class DiscreteNBClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return scikit-learn's classifier."""
-        return make_discrete_estimator(self.hyperparameters)
+        return self.hyperparameters.estimator()
 
     def describe(self) -> str:
         """Return a short description."""
@@ -644,12 +645,9 @@ class DiscreteNBClassifier(Classifier):
         model = models.get(type(estimator))
         if model is None or estimator.class_prior is not None:
             return None
+        settings = {"model": model, "alpha": estimator.alpha, "fit_prior": bool(estimator.fit_prior)}
         options = {"norm": getattr(estimator, "norm", False), "binarize": getattr(estimator, "binarize", 0.0)}
-        if not all(is_finite(number) for number in (estimator.alpha, options["binarize"])):
-            return None
-        if not (1e-10 <= estimator.alpha <= 1e10 and 0.0 <= options["binarize"] <= 1e300):
-            return None
-        return cls({"model": model, "alpha": float(estimator.alpha), "fit_prior": bool(estimator.fit_prior)} | options)
+        return cls._of_settings(settings | options)
 
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
@@ -684,7 +682,7 @@ class EstimatorClassifier(Classifier):
 
         path = self.hyperparameters.estimator
         given = dict(self.hyperparameters.parameters)
-        estimator_class = _import(path)
+        estimator_class = _import_estimator_class(path)
         arguments = inspect.signature(estimator_class).parameters
         takes_any = any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
         for name in given:
@@ -696,7 +694,9 @@ class EstimatorClassifier(Classifier):
             if hasattr(estimator_class, "_parameter_constraints"):  # scikit-learn's own: reject wrong values now
                 estimator._validate_params()
         except Exception as error:  # third-party code may raise anything
-            raise PqswarmError(f"estimator {self.describe()} cannot be constructed: {first_line(error)}") from error
+            raise PqswarmError(
+                f"estimator {self.describe()} cannot be constructed: {first_error_line(error)}"
+            ) from error
         if not classifies:
             raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
         return seed_sklearn_estimator(estimator, 0)
@@ -707,7 +707,7 @@ class EstimatorClassifier(Classifier):
         return f"{self.hyperparameters.estimator}({given})"
 
 
-def _import(path: str) -> Any:
+def _import_estimator_class(path: str) -> Any:
     """The class of an import path; anything else is refused without being called."""
     if not _PATH.fullmatch(path):
         raise PqswarmError(f"estimator must be an import path such as sklearn.svm.LinearSVC, not {path!r}.")
@@ -715,7 +715,7 @@ def _import(path: str) -> Any:
     try:
         within = import_module(module)
     except (Exception, SystemExit) as error:  # third-party code may raise anything
-        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_line(error)
+        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_error_line(error)
         raise PqswarmError(f"estimator {path} cannot be imported: {why}") from error
     if not hasattr(within, name):
         raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
@@ -770,13 +770,10 @@ class OrdinaryRegressor(ScikitLearner, Regressor):
         return f"linear regression{'' if self.hyperparameters.fit_intercept else ' through the origin'}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the regressor that equals a LinearRegression without `positive`."""
-        if type(estimator) is not cls.estimator_class() or estimator.positive:
-            return None
-        if getattr(estimator, "tol", 1e-6) != 1e-6:  # since scikit-learn 1.7
-            return None
-        return cls({"fit_intercept": bool(estimator.fit_intercept)})
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        tolerance = getattr(estimator, "tol", 1e-6)  # since scikit-learn 1.7
+        covered = not estimator.positive and tolerance == 1e-6
+        return {"fit_intercept": bool(estimator.fit_intercept)} if covered else None
 
 
 class RidgeRegressor(ScikitLearner, Regressor):
@@ -794,14 +791,9 @@ class RidgeRegressor(ScikitLearner, Regressor):
         return f"ridge regression{where} with alpha {self.hyperparameters.alpha:g}"
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the regressor that equals a Ridge with a single alpha and a direct solver."""
-        if type(estimator) is not cls.estimator_class() or estimator.positive:
-            return None
-        alpha = estimator.alpha
-        direct = estimator.solver in ("auto", "cholesky")
-        covered = direct and is_finite(alpha) and 0 <= alpha <= 1e300
-        return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)}) if covered else None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        covered = estimator.solver in ("auto", "cholesky") and not estimator.positive
+        return {"alpha": estimator.alpha, "fit_intercept": bool(estimator.fit_intercept)} if covered else None
 
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry(
@@ -828,7 +820,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
     '5 nearest neighbours by Manhattan distance'
     """
     # That for counts has no name: features may be negative.
-    return _find_member(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
+    return _find_learner(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
 
 
 def find_regressor(estimator: Any) -> Regressor | None:
@@ -840,13 +832,13 @@ def find_regressor(estimator: Any) -> Regressor | None:
     >>> find_regressor(Ridge(2.0)).describe()
     'ridge regression with alpha 2'
     """
-    return _find_member(REGRESSORS, estimator)
+    return _find_learner(REGRESSORS, estimator)
 
 
 _Learner = TypeVar("_Learner", bound=Learner)
 
 
-def _find_member(registry: Registry[type[_Learner]], estimator: Any) -> _Learner | None:
+def _find_learner(registry: Registry[type[_Learner]], estimator: Any) -> _Learner | None:
     for name in registry:
         try:
             member = registry[name]

@@ -36,12 +36,12 @@ def scale_for_fold(data: FloatArray, train: IntArray, scaling: Scaling) -> Float
         return np.ascontiguousarray(StandardScaler().fit(fitted).transform(data))
     if chosen == "robust":
         low, high = np.percentile(fitted, (25.0, 75.0), axis=0)
-        return _shift_and_divide(data, np.median(fitted, axis=0), _safe_span(high - low))
+        return _shift_and_scale(data, np.median(fitted, axis=0), _safe_scaling_span(high - low))
     low = fitted.min(axis=0)
-    return _shift_and_divide(data, low, _safe_span(fitted.max(axis=0) - low))
+    return _shift_and_scale(data, low, _safe_scaling_span(fitted.max(axis=0) - low))
 
 
-def _safe_span(span: FloatArray) -> FloatArray:
+def _safe_scaling_span(span: FloatArray) -> FloatArray:
     """The divisor: 1 instead of spans that are only rounding."""
     return np.where(span < _NO_SPAN, 1.0, span)
 
@@ -56,10 +56,10 @@ def scale_by_extremes(data: FloatArray, fitted: FloatArray) -> FloatArray:
     """
     low = fitted.min(axis=0)
     span = fitted.max(axis=0) - low
-    return _shift_and_divide(data, low, np.where(span > 0, span, 1.0))
+    return _shift_and_scale(data, low, np.where(span > 0, span, 1.0))
 
 
-def _shift_and_divide(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
+def _shift_and_scale(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
     """Return (data - low) / span, allocating only the result."""
     result = np.ascontiguousarray(np.subtract(data, low, dtype=np.float64))
     result /= span

@@ -21,7 +21,7 @@ _ROUNDING = 1e-9  # of differences of weighted counts, below which scikit-learn 
 _ACCURATE = 1e-9  # rounding of a log probability up to which smooth scores are computed
 
 
-def explain_slow_score(scorer: Any, evaluator: type[Evaluator], n_classes: int, weighted: bool) -> bool:
+def is_slow_score(scorer: Any, evaluator: type[Evaluator], n_classes: int, weighted: bool) -> bool:
     """Return whether a scorer needs more than :class:`ScoredEvaluator` can compute from an exact evaluator."""
     function = getattr(scorer, "_score_func", None)
     method = getattr(scorer, "_response_method", None)
@@ -57,14 +57,14 @@ class ScoredEvaluator(Evaluator):
     ) -> None:
         e = evaluator
         weighted = sample_weight is not None
-        if explain_slow_score(scorer, type(e), e.classes.size, weighted):
+        if is_slow_score(scorer, type(e), e.classes.size, weighted):
             raise PqswarmError(
                 f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}."
             )
         super().__init__(e.data, e.folds, scaling=e.scaling, n_jobs=e.n_jobs)
         self.evaluator = e
         self._function = scorer._score_func
-        self._sign = scorer._sign
+        self.is_loss = bool(scorer._sign < 0)
         self._kwargs = dict(scorer._kwargs)
         self._method = scorer._response_method
         samples = self.folds.row_samples
@@ -77,19 +77,10 @@ class ScoredEvaluator(Evaluator):
         self._true = true.reshape(-1, e.classes.size)
         self._score = None
         if self._method == "predict" and (self._weights > 0).all():  # of a class without weight, scikit-learn decides
-            self._score = _find_score(self._function.__name__, self._kwargs, e.classes, weighted)
+            self._score = _find_score_formula(self._function.__name__, self._kwargs, e.classes, weighted)
 
     def _checked_data(self, X: Any) -> Any:
         return X
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return bool(self._sign < 0)
-
-    def errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over the folds, infinite for an empty one."""
-        return np.asarray(np.add.reduce(self.fold_errors(masks), axis=1) / self.folds.n_folds)  # mean() takes longer
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
@@ -124,7 +115,7 @@ class ScoredEvaluator(Evaluator):
                 f"{self._function.__name__} gives {scores[row, fold]} on fold {fold} of {self.folds.sizes[fold]} "
                 f"samples, with features {np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
             )
-        errors = -self._sign * scores if self.is_loss else 1.0 - scores
+        errors = scores if self.is_loss else 1.0 - scores
         errors[refused] = np.inf
         return errors
 
@@ -134,22 +125,22 @@ class ScoredEvaluator(Evaluator):
         scores = np.full((len(masks), self.folds.n_folds), np.nan)
         if self._score is None or self._given is not None or not isinstance(e, ExactEvaluator):
             return scores
-        if self._score is _accuracy:
+        if self._score is _accuracy_score:
             return np.asarray((self._sizes - e._counts(masks, range(self.folds.n_folds))) / self._sizes)
         if isinstance(e, KernelNBEvaluator) and e.device == "cpu":
-            for rows, hits in e.hits(masks, self._true, self._score is not _balanced):
+            for rows, hits in e.hits(masks, self._true, self._score is not _balanced_accuracy_score):
                 scores[rows] = self._score(hits[0], self._true, hits[-1])
         return scores
 
     def _scores(self, predicted: IntArray) -> FloatArray:
         """The scores of each fold for predicted positions in the classes, (m, n): shape (m, n_folds)."""
-        from pqswarm.evaluation._kernels import count_hits
+        from pqswarm.evaluation._kernels import count_class_hits
 
         e = self.evaluator
         scores = np.full((len(predicted), e.folds.n_folds), np.nan)
         if self._score is not None:
             right, guessed = np.zeros((2, *scores.shape, e.classes.size), dtype=self._weights.dtype)
-            count_hits(predicted, e.row_labels, self._folds, self._weights, right, guessed)
+            count_class_hits(predicted, e.row_labels, self._folds, self._weights, right, guessed)
             scores = self._score(right, self._true, guessed)
         for row, fold in np.argwhere(np.isnan(scores)):  # undefined, or a score without a formula here
             rows = self.folds.rows(int(fold))
@@ -191,7 +182,7 @@ class ScoredEvaluator(Evaluator):
                 responses = expit(responses)
             slack = np.where(errors > 0, 2.0 * errors + 8.0 * _EPSILON, 0.0)[:, np.newaxis]
             slack = responses * slack + np.where(slack > 0, 5e-324, 0.0)
-            return _of_two(responses, slack) if e.classes.size == 2 else (responses, slack)
+            return _two_class_probabilities(responses, slack) if e.classes.size == 2 else (responses, slack)
 
     def _refit(self, folds: IntArray, selected: IntArray, responses: FloatArray, slack: FloatArray) -> None:
         """Replace the responses in some folds by those of scikit-learn, which have no rounding to allow for."""
@@ -201,7 +192,7 @@ class ScoredEvaluator(Evaluator):
             if values.ndim == 1:
                 values = np.column_stack([-values, values])
             elif values.shape[1] == 2:
-                values, _ = _of_two(values, values)
+                values, _ = _two_class_probabilities(values, values)
             responses[rows] = values
             slack[rows] = 0.0
 
@@ -226,8 +217,7 @@ class ScoredEvaluator(Evaluator):
         n_classes = self.evaluator.classes.size
         classes = range(n_classes) if n_classes > 2 else [1]
         of_classes = [self._areas(responses[:, c], slack[:, c], labels == c, selected) for c in classes]
-        areas = [area for area, _ in of_classes]
-        doubtful = [folds for _, folds in of_classes]
+        areas, doubtful = zip(*of_classes, strict=True)
         weights = self._true.T if self._kwargs.get("average") == "weighted" and n_classes > 2 else None
         return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate(doubtful))
 
@@ -260,16 +250,20 @@ class ScoredEvaluator(Evaluator):
             return np.bincount(of_group, above * (lower + 0.5 * below), n_folds) / whole, folds[linked[differ]]
 
 
-def _of_two(probabilities: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _two_class_probabilities(probabilities: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Probabilities and their rounding as scikit-learn scores two classes: by the second, and what is left."""
     second = probabilities[:, 1]
     return np.column_stack([1.0 - second, second]), np.column_stack([slack[:, 1], slack[:, 1]])
 
 
-def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighted: bool) -> _Formula | None:
+def _find_score_formula(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighted: bool) -> _Formula | None:
     """The formula of a score; None if scikit-learn must compute it."""
-    plain = {"accuracy_score": _accuracy, "balanced_accuracy_score": _balanced, "matthews_corrcoef": _matthews}
-    plain["cohen_kappa_score"] = _kappa
+    plain = {
+        "accuracy_score": _accuracy_score,
+        "balanced_accuracy_score": _balanced_accuracy_score,
+        "matthews_corrcoef": _matthews_score,
+        "cohen_kappa_score": _kappa_score,
+    }
     if name in plain:
         return None if kwargs else plain[name]
     ratios = {"precision_score": (0, 1), "recall_score": (1, 0), "f1_score": (0.5, 0.5), "jaccard_score": (1, 1)}
@@ -280,9 +274,9 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
     if name not in ratios or average not in averages or not kwargs.keys() <= {"average", "pos_label"}:
         return None
     if average == "micro" and name != "jaccard_score" and not weighted:  # every sample has one label
-        return _accuracy
+        return _accuracy_score
 
-    from pqswarm.evaluation._kernels import mean_ratios
+    from pqswarm.evaluation._kernels import mean_class_ratios
 
     def score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
         if average == "binary":
@@ -291,25 +285,25 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
             right, true, guessed = (part.sum(axis=-1, keepdims=True) for part in (right, true, guessed))
         by_true, by_guessed = ratios[name]
         totals = true.sum(axis=-1) if average == "weighted" else true[0, :0]
-        return np.asarray(mean_ratios(right, true, guessed, float(by_true), float(by_guessed), totals))
+        return np.asarray(mean_class_ratios(right, true, guessed, float(by_true), float(by_guessed), totals))
 
     return score
 
 
 @np.errstate(invalid="ignore")
-def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
+def _accuracy_score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     return np.asarray(right.sum(axis=-1) / true.sum(axis=-1))
 
 
-def _balanced(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
+def _balanced_accuracy_score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     """The mean recall of the classes that occur."""
-    from pqswarm.evaluation._kernels import mean_ratios
+    from pqswarm.evaluation._kernels import mean_class_ratios
 
-    return np.asarray(mean_ratios(right, true, right, 1.0, 0.0, true[0, :0]))
+    return np.asarray(mean_class_ratios(right, true, right, 1.0, 0.0, true[0, :0]))
 
 
 @np.errstate(divide="ignore", invalid="ignore")
-def _matthews(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
+def _matthews_score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
     n = true.sum(axis=-1)
     between = right.sum(axis=-1) * n - (true * guessed).sum(axis=-1)
     product = (n**2 - (true**2).sum(axis=-1)) * (n**2 - np.square(guessed.astype(np.float64)).sum(axis=-1))
@@ -318,7 +312,7 @@ def _matthews(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
 
 
 @np.errstate(divide="ignore", invalid="ignore")
-def _kappa(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
+def _kappa_score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
     n = true.sum(axis=-1)
     by_chance = n**2 - (true * guessed).sum(axis=-1)
     least = _ROUNDING if right.dtype.kind == "f" else 0.0

@@ -54,11 +54,7 @@ class RepeatedEvaluator(Evaluator):
         super().__init__(data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
         self.counts_errors = all(part.counts_errors for part in parts)
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.parts[0].is_loss
+        self.is_loss = parts[0].is_loss
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of each fold, or of some; see :class:`ClassificationEvaluator`."""
@@ -97,15 +93,7 @@ class TargetsEvaluator(Evaluator):
     def __init__(self, parts: Sequence[Evaluator]) -> None:
         super().__init__(parts[0].data, parts[0].folds, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.parts[0].is_loss
-
-    def errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over targets and folds."""
-        return np.asarray(self.fold_errors(masks).mean(axis=1))
+        self.is_loss = parts[0].is_loss
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the mean error over the targets of each subset in each fold, shape (m, n_folds)."""
@@ -263,7 +251,7 @@ class FeatureGroups:
         """
         places = {name: place for place, name in enumerate(names)}
         stay, leave = (
-            _find_features(what, given, places) for what, given in (("fixed", fixed), ("excluded", excluded))
+            _find_grouped_features(what, given, places) for what, given in (("fixed", fixed), ("excluded", excluded))
         )
         given = groups.values() if isinstance(groups, Mapping) else [] if groups is None else groups
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -271,7 +259,7 @@ class FeatureGroups:
         units = np.arange(len(names))
         grouped: set[int] = set()
         for group in given:
-            members = _find_features("groups", group, places)
+            members = _find_grouped_features("groups", group, places)
             if grouped & set(members):
                 twice = names[min(grouped & set(members))]
                 raise PqswarmError(f"groups holds {twice!r} twice: put each feature into one group.")
@@ -347,7 +335,7 @@ class FeatureGroups:
         )
 
 
-def _find_features(what: str, given: Iterable[Any] | None, places: Mapping[Any, int]) -> list[int]:
+def _find_grouped_features(what: str, given: Iterable[Any] | None, places: Mapping[Any, int]) -> list[int]:
     """The positions of features given by name or position."""
     if given is None:
         return []
@@ -390,11 +378,8 @@ class GroupedEvaluator:
         self.evaluator = evaluator
         self.groups = groups
         self.n_features = groups.n_bits
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return bool(self.evaluator.is_loss)
+        self.is_loss = bool(evaluator.is_loss)
+        self.blocks: tuple[int, ...] = tuple(getattr(evaluator, "blocks", ()))  # the folds of each block of `raced`
 
     def checked_masks(self, masks: ArrayLike) -> BoolArray:
         """Return the bits as a boolean matrix, or raise an error that says what is wrong."""
@@ -406,11 +391,6 @@ class GroupedEvaluator:
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of the features that each row of bits selects."""
         return np.asarray(self.evaluator.errors(self.groups.expand(self.checked_masks(masks))))
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """The folds of each block of :meth:`raced`."""
-        return tuple(self.evaluator.blocks)
 
     def raced(self, masks: ArrayLike, first: AnyArray, limits: FloatArray) -> FloatArray:
         """Test the features in one block of folds after the other; see :meth:`Evaluator.raced`."""

@@ -1,25 +1,26 @@
 """Power-quality events: the paper's models, a simulated bench, noise and presets."""
 
 from pqswarm.events.bench import BenchRecord, run_bench
-from pqswarm.events.catalog import PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, CaptureRequirements, EventClass, class_title, class_type
 from pqswarm.events.event import Event, generate
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
-from pqswarm.events.preset import PRESETS, SOURCES, Preset, get_preset
-from pqswarm.events.preset_file import format_preset, load_preset
-from pqswarm.events.ranges import (
+from pqswarm.events.parameters import (
+    PARAMETERS,
     EqualTo,
     Fixed,
     IndexedBy,
     LogUniform,
     NameIndex,
     OneOf,
+    Parameter,
     Steps,
     Uniform,
     WithinRecord,
     spectrum_ranges,
 )
+from pqswarm.events.preset import PRESETS, SOURCES, Preset, get_preset
+from pqswarm.events.preset_file import format_preset, load_preset
 
 __all__ = [
     "EVENT_CLASSES",

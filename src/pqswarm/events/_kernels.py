@@ -18,7 +18,7 @@ _DIODE_OFF = 1e-6  # [S]
 
 
 @njit(cache=True, nogil=True)
-def invert(matrix, inverse):
+def invert_bench_matrix(matrix, inverse):
     """Gauss-Jordan elimination of a small matrix with dominant diagonal; `matrix` is destroyed."""
     n = matrix.shape[0]
     for i in range(n):
@@ -38,7 +38,7 @@ def invert(matrix, inverse):
 
 
 @njit(cache=True, nogil=True)
-def _impedance(branch, shunt, dc, diodes, scratch, inverse):
+def _bench_impedance(branch, shunt, dc, diodes, scratch, inverse):
     """Nodal impedance matrix of the nodes a, b, c, plus, minus; bit 2k is the upper diode of phase k."""
     scratch[:, :] = 0.0
     for k in range(3):
@@ -53,7 +53,7 @@ def _impedance(branch, shunt, dc, diodes, scratch, inverse):
     scratch[4, 4] += dc
     scratch[3, 4] -= dc
     scratch[4, 3] -= dc
-    invert(scratch, inverse)
+    invert_bench_matrix(scratch, inverse)
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +69,7 @@ def _diode_states(v):
 
 
 @njit(cache=True, nogil=True)
-def simulate(
+def simulate_bench(
     n_samples,
     oversampling,
     warm_up,
@@ -136,7 +136,7 @@ def simulate(
     impedance = np.empty((5, 5))
     diodes = 0
     if rectifier:
-        _impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
+        _bench_impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
     closed = False
     faulted = False
     fault_done = False
@@ -172,7 +172,7 @@ def simulate(
                 emf_next[k] += im
             emf_middle[k] = 0.5 * (emf[k] + emf_next[k])
         if switched and rectifier:
-            _impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
+            _bench_impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
 
         # One trapezoidal step; where the topology changes, two backward Euler half steps instead.
         half_steps = 2 if switched else 0
@@ -202,7 +202,7 @@ def simulate(
                         break
                     diodes = state
                     changed = True
-                    _impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
+                    _bench_impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
             else:
                 for k in range(3):
                     v_try[k] = injected[k] / (branch + shunt[k])

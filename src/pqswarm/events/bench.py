@@ -91,7 +91,7 @@ def run_bench(
     >>> bool(abs(residual - 1 / abs(1 + (1 + 2j) / 5**0.5)) < 1e-3)
     True
     """
-    from pqswarm.events._kernels import simulate
+    from pqswarm.events._kernels import simulate_bench
 
     grid = grid or Grid()
     reactance = 2 * pi * nominal_frequency * source_inductance
@@ -111,7 +111,7 @@ def run_bench(
         fault_conductance = 1.0 / (fault_ratio * sqrt(resistance * resistance + reactance * reactance))
 
     dt = 1.0 / (sampling_rate * oversampling)
-    voltages, currents = simulate(
+    voltages, currents = simulate_bench(
         n_samples,
         oversampling,
         ceil(2 * sampling_rate * oversampling / nominal_frequency),

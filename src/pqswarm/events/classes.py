@@ -9,7 +9,7 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import models
-from pqswarm.events.catalog import PARAMETERS, Parameter
+from pqswarm.events.parameters import PARAMETERS, Parameter
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 

@@ -11,12 +11,19 @@ from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalog import BACKGROUND_PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, check_parameters
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
+from pqswarm.events.parameters import (
+    BACKGROUND_PARAMETERS,
+    RECORD_PARAMETERS,
+    SUPPLY_PARAMETERS,
+    Range,
+    check_parameters,
+    draw_parameters,
+    record_length,
+)
 from pqswarm.events.preset import Preset, get_preset
-from pqswarm.events.ranges import Range, draw, record_length
 
 _NO_MODEL = (*SUPPLY_PARAMETERS, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13
@@ -110,11 +117,11 @@ def generate(
         )
     given = check_parameters(parameters, ranges, event_class, known.catalog)
     uniforms = stream(seed, (0, known.seed_word)).random(len(ranges)).tolist()
-    values = draw(ranges, uniforms, given)
+    values = draw_parameters(ranges, uniforms, given)
     _keep_event_inside_record(values, given, event_class)
     record = {name: values.pop(name) for name in RECORD_PARAMETERS}
     return Event(
-        signal=synthesize(event_class, values, seed=seed, source=source, **record),
+        signal=synthesize_event(event_class, values, seed=seed, source=source, **record),
         label=event_class,
         parameters=values,
         source=source,
@@ -124,7 +131,7 @@ def generate(
     )
 
 
-def synthesize(
+def synthesize_event(
     event_class: str,
     parameters: Mapping[str, float],
     *,
@@ -135,7 +142,7 @@ def synthesize(
     seed: int = 0,
 ) -> FloatArray:
     """Compute the waveform [pu] of an event from its parameters; `seed` is that of noise that is part of the event."""
-    n_samples = check_record(sampling_rate, frequency, cycles)
+    n_samples = check_event_record(sampling_rate, frequency, cycles)
     disturbance = {name: value for name, value in parameters.items() if name not in _NO_MODEL}
     grid = Grid(
         frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
@@ -167,7 +174,7 @@ def synthesize(
     return signal
 
 
-def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
+def check_event_record(sampling_rate: float, frequency: float, cycles: float) -> int:
     """Return the number of samples of a record of some nominal cycles, or raise an error if it is impossible."""
     if sampling_rate <= 2 * _HIGHEST_ORDER * frequency:
         raise PqswarmError(
@@ -185,10 +192,10 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
 
 def check_event_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[float]) -> None:
     """Draw the parameters of an event, and raise an error if they are impossible."""
-    values = draw(ranges, uniforms, {})
+    values = draw_parameters(ranges, uniforms, {})
     check_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalog)
     _keep_event_inside_record(values, {}, event_class)
-    check_record(values["sampling_rate"], values["frequency"], values["cycles"])
+    check_event_record(values["sampling_rate"], values["frequency"], values["cycles"])
 
 
 def _keep_event_inside_record(values: dict[str, float], given: Mapping[str, float], event_class: str) -> None:

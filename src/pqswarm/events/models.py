@@ -72,7 +72,7 @@ _TIMES = "t : ndarray of shape (n,)\n    Time axis [s].\n"
 _REST = "\ngrid : Grid\n    The supply.\n\nReturns\n-------\nndarray of shape (n,)\n    Voltage [pu].\n\nExamples\n"
 
 
-def documented(model: _Model) -> _Model:
+def document_model(model: _Model) -> _Model:
     """Add what all models have in common to the docstring of one: the times, the supply and the voltage."""
     before, _, examples = cleandoc(model.__doc__ or "").partition("\n\nExamples\n")
     formula, _, own = before.partition(f"\n\n{_HEAD}")
@@ -80,7 +80,7 @@ def documented(model: _Model) -> _Model:
     return model
 
 
-def window(t: FloatArray, start: float, duration: float) -> FloatArray:
+def step_window(t: FloatArray, start: float, duration: float) -> FloatArray:
     """u(t - t1) - u(t - t2), with t1 = start and t2 = start + duration."""
     return ((t > start) & (t <= start + duration)).astype(np.float64)
 
@@ -109,7 +109,7 @@ def flicker_envelope(t: FloatArray, depth: float, frequency: float) -> FloatArra
     return 1.0 + depth * modulation
 
 
-@documented
+@document_model
 def pure_sinusoid(t: FloatArray, *, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Pure sinusoid: :math:`v_1(t) = \alpha \sin(\omega t)`.
 
@@ -123,7 +123,7 @@ def pure_sinusoid(t: FloatArray, *, grid: Grid = TABLE_GRID) -> FloatArray:
     return grid.wave(t)
 
 
-@documented
+@document_model
 def dc_offset(t: FloatArray, *, offset: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""DC offset: :math:`v_2(t) = \beta + \alpha \sin(\omega t)`.
 
@@ -142,7 +142,7 @@ def dc_offset(t: FloatArray, *, offset: float, grid: Grid = TABLE_GRID) -> Float
     return offset + grid.wave(t)
 
 
-@documented
+@document_model
 def sag(t: FloatArray, *, depth: float, start: float, duration: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Sag: :math:`v_3(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t)`.
 
@@ -161,10 +161,10 @@ def sag(t: FloatArray, *, depth: float, start: float, duration: float, grid: Gri
     >>> sag(t, depth=0.4, start=0.1, duration=0.1).round(3).tolist()
     [1.0, 0.6, 1.0]
     """
-    return (1.0 - depth * window(t, start, duration)) * grid.wave(t)
+    return (1.0 - depth * step_window(t, start, duration)) * grid.wave(t)
 
 
-@documented
+@document_model
 def swell(t: FloatArray, *, rise: float, start: float, duration: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Swell: :math:`v_4(t) = \{1 + \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t)`.
 
@@ -181,10 +181,10 @@ def swell(t: FloatArray, *, rise: float, start: float, duration: float, grid: Gr
     >>> swell(t, rise=0.5, start=0.1, duration=0.1).round(3).tolist()
     [1.0, 1.5, 1.0]
     """
-    return (1.0 + rise * window(t, start, duration)) * grid.wave(t)
+    return (1.0 + rise * step_window(t, start, duration)) * grid.wave(t)
 
 
-@documented
+@document_model
 def interruption(t: FloatArray, *, depth: float, start: float, duration: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Interruption: :math:`v_5(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t)`.
 
@@ -201,10 +201,10 @@ def interruption(t: FloatArray, *, depth: float, start: float, duration: float, 
     >>> interruption(t, depth=1.0, start=0.1, duration=0.1).round(3).tolist()
     [1.0, 0.0, 1.0]
     """
-    return (1.0 - depth * window(t, start, duration)) * grid.wave(t)
+    return (1.0 - depth * step_window(t, start, duration)) * grid.wave(t)
 
 
-@documented
+@document_model
 def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Flicker: :math:`v_6(t) = \{1 + \alpha_f \sin(\beta_f \omega t)\} \sin(\omega t)`.
 
@@ -228,7 +228,7 @@ def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, gr
     return flicker_envelope(t, flicker_depth, flicker_frequency) * grid.wave(t)
 
 
-@documented
+@document_model
 def notching(
     t: FloatArray,
     *,
@@ -266,7 +266,7 @@ def notching(
     return grid.wave(t) - grid.amplitude * notch_depth * sign * inside
 
 
-@documented
+@document_model
 def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Harmonics: :math:`v_8(t) = \sum_k \delta_k \sin(\omega k t)`, :math:`k = \{1, 5, 7, 11, 13\}`.
 
@@ -288,7 +288,7 @@ def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, gr
     return grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
-@documented
+@document_model
 def oscillatory_transient(
     t: FloatArray,
     *,
@@ -322,7 +322,7 @@ def oscillatory_transient(
     return grid.wave(t) + burst
 
 
-@documented
+@document_model
 def impulsive_transient(
     t: FloatArray,
     *,
@@ -351,7 +351,7 @@ def impulsive_transient(
     return grid.wave(t) + transient_amplitude * impulse * (t > transient_onset)
 
 
-@documented
+@document_model
 def sag_with_harmonics(
     t: FloatArray,
     *,
@@ -381,10 +381,10 @@ def sag_with_harmonics(
     >>> v.round(3).tolist()
     [0.547]
     """
-    return (1.0 - depth * window(t, start, duration)) * grid.wave(t, harmonic_series(h5, h7, h11, h13))
+    return (1.0 - depth * step_window(t, start, duration)) * grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
-@documented
+@document_model
 def swell_with_harmonics(
     t: FloatArray,
     *,
@@ -414,10 +414,10 @@ def swell_with_harmonics(
     >>> v.round(3).tolist()
     [1.642]
     """
-    return (1.0 + rise * window(t, start, duration)) * grid.wave(t, harmonic_series(h5, h7, h11, h13))
+    return (1.0 + rise * step_window(t, start, duration)) * grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
-@documented
+@document_model
 def flicker_with_harmonics(
     t: FloatArray,
     *,
@@ -450,7 +450,7 @@ def flicker_with_harmonics(
     return envelope * grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
-@documented
+@document_model
 def sag_with_transient(
     t: FloatArray,
     *,
@@ -484,10 +484,10 @@ def sag_with_transient(
     [0.5]
     """
     burst = transient(t, transient_amplitude, transient_damping, transient_frequency, transient_onset)
-    return (1.0 - depth * window(t, start, duration)) * grid.wave(t) + burst
+    return (1.0 - depth * step_window(t, start, duration)) * grid.wave(t) + burst
 
 
-@documented
+@document_model
 def swell_with_transient(
     t: FloatArray,
     *,
@@ -520,7 +520,7 @@ def swell_with_transient(
     [1.5]
     """
     burst = transient(t, transient_amplitude, transient_damping, transient_frequency, transient_onset)
-    return (1.0 + rise * window(t, start, duration)) * grid.wave(t) + burst
+    return (1.0 + rise * step_window(t, start, duration)) * grid.wave(t) + burst
 
 
 __all__ = [

@@ -12,11 +12,10 @@ from importlib.resources import files
 from os import PathLike, fspath
 from typing import Any
 
-from pqswarm._base.checks import is_finite
+from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.registry import Registry
-from pqswarm.errors import PqswarmError, shorten, unknown_name
-from pqswarm.events.catalog import check_parameters
-from pqswarm.events.ranges import Fixed, Range, in_order, range_from_table, spectrum_ranges
+from pqswarm.errors import PqswarmError, shorten
+from pqswarm.events.parameters import Fixed, Range, check_parameters, order_ranges, range_from_table, spectrum_ranges
 
 Ranges = dict[str, Range]
 
@@ -58,15 +57,15 @@ class Preset:
     def __post_init__(self) -> None:
         fraction = self.bench_fraction
         if isinstance(fraction, Mapping):
-            for label in fraction:
-                if label not in self.bench:
-                    raise unknown_name(f"class of the bench of preset {self.name!r}", label, self.bench)
-            fraction = {label: _checked_fraction(f"fraction.{label}", part) for label, part in fraction.items()}
-        elif self.bench:
-            why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench"
-            fraction = _checked_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
+            owner = f"class of the bench of preset {self.name!r}"
+            fraction = {
+                check_name(owner, label, self.bench): _checked_bench_fraction(f"fraction.{label}", part)
+                for label, part in fraction.items()
+            }
         else:
-            fraction = _checked_fraction("fraction", fraction)
+            most = len(self.bench) / len(self.models) if self.bench else 1.0
+            why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench" if self.bench else ""
+            fraction = _checked_bench_fraction("fraction", fraction, most, why)
         object.__setattr__(self, "bench_fraction", fraction)
 
     def fraction_from_bench(self, event_class: str) -> float:
@@ -84,10 +83,8 @@ class Preset:
 
     def ranges(self, event_class: str, source: str = "model") -> dict[str, Range]:
         """Return the ranges of all parameters of an event, in the order in which they are drawn."""
-        if event_class not in self.classes:
-            raise unknown_name("event class", event_class, self.classes)
-        if source not in SOURCES:
-            raise unknown_name("source", source, SOURCES)
+        check_name("event class", event_class, self.classes)
+        check_name("source", source, SOURCES)
         classes = self.models if source == "model" else self.bench
         if event_class not in classes:
             raise PqswarmError(
@@ -131,10 +128,7 @@ class Preset:
         >>> PRESETS["paper"].with_classes(["swell", "sag"]).classes
         ('sag', 'swell')
         """
-        wanted = list(classes)
-        for name in wanted:
-            if name not in self.classes:
-                raise unknown_name(f"event class of preset {self.name!r}", name, self.classes)
+        wanted = [check_name(f"event class of preset {self.name!r}", name, self.classes) for name in classes]
         if not wanted or len(set(wanted)) < len(wanted) or isinstance(classes, str):
             raise PqswarmError(f"classes must name at least one event class, each once, not {classes!r}.")
         if len(wanted) == len(self.classes):
@@ -172,7 +166,7 @@ class Preset:
         }
 
 
-def _checked_fraction(what: str, fraction: object, most: float = 1.0, why: str = "") -> float:
+def _checked_bench_fraction(what: str, fraction: object, most: float = 1.0, why: str = "") -> float:
     if is_finite(fraction) and 0.0 <= fraction <= most + 1e-9:
         return float(fraction)
     limits = f"a number from 0 to {most:.4g}{why}"
@@ -190,7 +184,7 @@ def _built_in_preset(name: str) -> Preset:
         ranges = dict(old)
         for key, given in own.items():
             ranges |= spectrum_ranges(spectra) if key == "spectrum" else {key: range_from_table(given)}
-        return in_order(ranges, drawn)
+        return order_ranges(ranges, drawn)
 
     def merge_classes(old: Mapping[str, Mapping[str, Range]], own: Mapping[str, Any]) -> dict[str, Ranges]:
         return {label: merge(old.get(label, {}), own.get(label, {}), common) for label in {**old, **own}}

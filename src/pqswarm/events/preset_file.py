@@ -1,7 +1,7 @@
 """Presets as TOML files: read, checked and written; docs/how/presets.md describes the format."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -9,25 +9,29 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pqswarm._base.checks import is_finite
+from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
-from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.errors import PqswarmError, shorten
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalog import HARMONICS, PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
 from pqswarm.events.event import check_event_draw
-from pqswarm.events.preset import PRESETS, Preset, Ranges
-from pqswarm.events.ranges import (
+from pqswarm.events.parameters import (
+    HARMONICS,
+    PARAMETERS,
     RANGES,
+    RECORD_PARAMETERS,
+    SUPPLY_PARAMETERS,
     Fixed,
     IndexedBy,
     NameIndex,
+    Parameter,
     Range,
-    in_order,
+    order_ranges,
     range_from_table,
     range_to_table,
     spectrum_ranges,
 )
+from pqswarm.events.preset import PRESETS, Preset, Ranges
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -95,10 +99,10 @@ def read_preset(
     from pydantic import ValidationError
 
     try:
-        tables: Any = _table_models()["preset"].model_validate(dict(table))
+        tables: Any = _preset_table_models()["preset"].model_validate(dict(table))
     except ValidationError as error:
-        raise table_error(source, explain_mistakes(error, _table_models()["preset"])) from None
-    with _located(source):
+        raise table_error(source, explain_mistakes(error, _preset_table_models()["preset"])) from None
+    with _located_in_preset(source):
         base = _extended_preset(tables.extends, folder or Path(), via)
         return _PresetReader(tables, base, tables.name or name).read()
 
@@ -108,14 +112,13 @@ def _extended_preset(extends: str | None, folder: Path, via: tuple[Path, ...]) -
         return Preset("", {}, {}, {}, 0.0)
     if extends.endswith(".toml"):
         return _load_preset(folder / extends, via)
-    if extends not in PRESETS:
-        with _located("extends"):
-            raise unknown_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
+    with _located_in_preset("extends"):
+        check_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
     return PRESETS[extends]
 
 
 @contextmanager
-def _located(where: str) -> Iterator[None]:
+def _located_in_preset(where: str) -> Iterator[None]:
     """Prefix errors with their place."""
     try:
         yield
@@ -124,7 +127,7 @@ def _located(where: str) -> Iterator[None]:
 
 
 @cache
-def _table_models() -> "dict[str, type[BaseModel]]":
+def _preset_table_models() -> "dict[str, type[BaseModel]]":
     """The tables of a file and of its ranges; pydantic is imported when the first file is read."""
     from typing import Annotated
 
@@ -164,21 +167,20 @@ def _table_models() -> "dict[str, type[BaseModel]]":
         def _check_keys(cls, given: Any) -> Any:
             known = (*cls.model_fields, *EVENT_CLASSES)
             for key in given if isinstance(given, Mapping) else ():
-                if key not in known:
-                    raise unknown_name("key or event class", key, known)
+                check_name("key or event class", key, known)
             return given
 
     class Bench(WithClasses):
         fraction: Any = None
 
-    text = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_printable)]
-    names = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_unique)]
+    text = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_preset_text)]
+    names = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_preset_classes)]
     keys: dict[str, Any] = {
         "name": (text | None, None),
         "extends": (text | None, None),
         "classes": (names | None, None),
         "common": (dict[str, Any], {}),
-        "spectra": (dict[Annotated[str, AfterValidator(_check_name)], dict[str, Any]] | None, None),
+        "spectra": (dict[Annotated[str, AfterValidator(_check_spectrum_name)], dict[str, Any]] | None, None),
         "bench": (Bench, Bench()),
     }
     strict = ConfigDict(extra="forbid", frozen=True)
@@ -186,32 +188,32 @@ def _table_models() -> "dict[str, type[BaseModel]]":
     return models | {"preset": create_model("preset", __base__=WithClasses, **keys)}
 
 
-def _check_printable(text: str) -> str:
+def _check_preset_text(text: str) -> str:
     if not text.isprintable():
         raise PqswarmError(f"must be printable text, not {shorten(repr(text))}")
     return text
 
 
-def _check_unique(names: tuple[str, ...]) -> tuple[str, ...]:
+def _check_preset_classes(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise PqswarmError(f"must name each event class once, not {list(names)}")
     return names
 
 
-def _check_name(name: str) -> str:
+def _check_spectrum_name(name: str) -> str:
     if not is_name(name):
         raise PqswarmError(f"{shorten(repr(name))} must be lower-case letters, digits and underscores, at most 60")
     return name
 
 
-def _read_range(name: str, given: Any, allowed: Parameter) -> Range:
+def _read_preset_range(name: str, given: Any, allowed: Parameter) -> Range:
     """Return the range of a parameter, or raise an error that says what is wrong with it."""
     from pydantic import ValidationError
 
     if isinstance(given, int | float) and not isinstance(given, bool):
-        return Fixed(inf if name == "snr" and given == inf else _check_limits(given, allowed))
-    keyword = _range_keyword(given)
-    model = _table_models()[keyword]
+        return Fixed(inf if name == "snr" and given == inf else _check_range_limits(given, allowed))
+    keyword = _preset_range_keyword(given)
+    model = _preset_table_models()[keyword]
     try:
         table = model.model_validate(given).model_dump(exclude_unset=True)
     except ValidationError as error:
@@ -221,21 +223,19 @@ def _read_range(name: str, given: Any, allowed: Parameter) -> Range:
     if keyword in ("inside", "same"):
         return range_from_table(table)
     units = () if name in RECORD_PARAMETERS else _UNITS.get(allowed.unit, ())
-    unit = table.pop("unit", allowed.unit)
-    if unit not in (allowed.unit, *units):
-        raise unknown_name("unit", unit, (allowed.unit, *units))
+    unit = check_name("unit", table.pop("unit", allowed.unit), (allowed.unit, *units))
     if unit in units:
         table["unit"] = unit
     values = table[keyword]
     for value in values if unit in (allowed.unit, "hertz") else ():  # others are checked when they are drawn
-        _check_limits(value, allowed)
+        _check_range_limits(value, allowed)
     if keyword != "choice" and not values[0] < values[1]:
         low, high = values
         raise PqswarmError(f"low must be below high, not {low:g} and {high:g}; a plain number is a fixed value.")
     return range_from_table(table)
 
 
-def _range_keyword(given: Any) -> str:
+def _preset_range_keyword(given: Any) -> str:
     """Return which range a table is."""
     if isinstance(given, list):
         text = shorten(repr(given))
@@ -246,14 +246,12 @@ def _range_keyword(given: Any) -> str:
     if len(keywords) > 1:
         raise PqswarmError(f"has both {keywords[0]!r} and {keywords[1]!r}: keep one of the two.")
     unknown = next((key for key in given if key not in ("unit", "number")), None)
-    if not keywords and unknown is not None:
-        raise unknown_name("kind of range", unknown, RANGES)
-    if not keywords:
+    if not keywords and unknown is None:
         raise PqswarmError(f"must have one of {', '.join(RANGES)}, as in {_EXAMPLE}.")
-    return str(keywords[0])
+    return check_name("kind of range", keywords[0] if keywords else unknown, RANGES)
 
 
-def _check_limits(value: float, allowed: Parameter) -> float:
+def _check_range_limits(value: float, allowed: Parameter) -> float:
     if not is_finite(value):
         raise PqswarmError(f"must be a finite number, not {shorten(repr(value))}.")
     if not allowed.low <= value <= allowed.high:
@@ -269,77 +267,79 @@ class _PresetReader:
         self.base = base
         self.own: Mapping[str, Mapping[str, Any]] = tables.__pydantic_extra__
         self.common: Mapping[str, Any] = tables.common
-        self.wanted: tuple[str, ...] | None = tables.classes
         self.bench: Mapping[str, Mapping[str, Any]] = tables.bench.__pydantic_extra__
-        self.fraction = tables.bench.fraction
-        self.spectra_given = tables.spectra is not None
-        self.spectra: Mapping[str, Mapping[str, float]] = tables.spectra or _spectra(base)
-        if self.spectra_given:
-            with _located("[spectra]"):
+        self.tables = tables
+        self.spectra: Mapping[str, Mapping[str, float]] = tables.spectra or _preset_spectra(base)
+        if self.tables.spectra is not None:
+            with _located_in_preset("[spectra]"):
                 spectrum_ranges(tables.spectra)
         single = next((name for name in HARMONICS if name in self.common), None)
-        if single is not None and (self.spectra_given or "spectrum" in self.common):
+        if single is not None and (self.tables.spectra is not None or "spectrum" in self.common):
             raise PqswarmError(f"[common] {single}: harmonics are also given by [spectra]: keep one of the two.")
 
     def read(self) -> Preset:
         """Return the preset."""
         base = self._chosen()
-        with _located("[common]"):
+        with _located_in_preset("[common]"):
             common = self._common(base)
         models = {label: self._model(label, base) for label in dict.fromkeys((*base.models, *self.own))}
         if not models:
             raise PqswarmError('no event class: add a table such as [sag], or extends = "paper".')
-        _check_known(self.bench, ("fraction", *models), "key of [bench]")
+        for label in self.bench:
+            check_name("key of [bench]", label, ("fraction", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
-        fraction = base.bench_fraction if self.fraction is None else self.fraction
-        with _located("[bench]"):
+        fraction = base.bench_fraction if self.tables.bench.fraction is None else self.tables.bench.fraction
+        with _located_in_preset("[bench]"):
             preset = Preset(self.name, common, models, bench, fraction)
-        _check_draws(preset)
+        _check_preset_draws(preset)
         if self.name in PRESETS and preset != PRESETS[self.name]:
             raise PqswarmError(f"name: {self.name!r} is a preset with other ranges: give this one another name.")
         return preset
 
     def _chosen(self) -> Preset:
         """The extended preset, reduced to the listed classes."""
-        if self.wanted is None:
+        if self.tables.classes is None:
             return self.base
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
-        with _located("classes"):
-            _check_known(self.wanted, known, "event class")
+        with _located_in_preset("classes"):
+            for label in self.tables.classes:
+                check_name("event class", label, known)
             for label in (*self.own, *self.bench):
-                if label in known and label not in self.wanted:
+                if label in known and label not in self.tables.classes:
                     raise PqswarmError(f"{label!r} has a table but is not listed: add it, or remove the table.")
-        kept = [label for label in self.wanted if label in self.base.models]
+        kept = [label for label in self.tables.classes if label in self.base.models]
         return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_fraction=0.0)
 
     def _common(self, base: Preset) -> Ranges:
         """Ranges of record and supply; those of disturbances belong to the classes."""
-        taken = {name for label in (*base.models, *self.own) for name in _class_parameters(label)[1]}
-        _check_known(self.common, (*_EVERYWHERE, *sorted(taken)), "parameter")
+        taken = {name for label in (*base.models, *self.own) for name in _parameters_of_class(label)[1]}
+        for name in self.common:
+            check_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
         given = {name: value for name, value in self.common.items() if name in _EVERYWHERE}
-        ranges = {**base.common, **_read_ranges(given, PARAMETERS)}
+        ranges = {**base.common, **_read_preset_ranges(given, PARAMETERS)}
         for name in RECORD_PARAMETERS:
             if name not in ranges:
                 raise PqswarmError(f'{name} is missing: add it, or extends = "paper".')
-        return in_order(ranges)
+        return order_ranges(ranges)
 
     def _model(self, label: str, base: Preset) -> Ranges:
-        required, taken = _class_parameters(label)
+        required, taken = _parameters_of_class(label)
         own = self.own.get(label, {})
         catalog = EVENT_CLASSES[label].catalog
         ranges: Ranges = dict(base.models.get(label, {}))
         shared = {name: given for name, given in self.common.items() if name in ranges or name in taken}
         shared.pop("spectrum", None)
-        with _located("[common]"):
-            ranges |= _read_ranges(shared, catalog)
-        with _located(f"[{label}]"):
+        with _located_in_preset("[common]"):
+            ranges |= _read_preset_ranges(shared, catalog)
+        with _located_in_preset(f"[{label}]"):
             spectrum = self._spectrum(own, taken)
             if spectrum:
-                ranges = _with_spectrum(ranges, spectrum)
+                ranges = _with_preset_spectrum(ranges, spectrum)
             elif any(name in own or name in self.common for name in HARMONICS):
                 ranges.pop("spectrum", None)
-            _check_known(own, (*taken, *_EVERYWHERE), f"parameter of {label}")
-            ranges |= _read_ranges(own, catalog, spectrum) | spectrum
+            for name in own:
+                check_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
+            ranges |= _read_preset_ranges(own, catalog, spectrum) | spectrum
             return self._complete(ranges, required)
 
     def _spectrum(self, own: Mapping[str, Any], taken: tuple[str, ...]) -> Ranges:
@@ -349,24 +349,28 @@ class _PresetReader:
             return {}
         if single is not None and "spectrum" in own:
             raise PqswarmError(f"has both spectrum and {single}: keep one of the two.")
-        if single is not None or not (self.spectra_given or "spectrum" in own or "spectrum" in self.common):
+        if single is not None or not (
+            self.tables.spectra is not None or "spectrum" in own or "spectrum" in self.common
+        ):
             return {}
         names = own.get("spectrum", self.common.get("spectrum", list(self.spectra)))
-        with _located("spectrum"):
+        with _located_in_preset("spectrum"):
             if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
                 raise PqswarmError(f"must be a list of names of [spectra], not {names!r}.")
-            _check_known(names, self.spectra, "spectrum")
+            for name in names:
+                check_name("spectrum", name, self.spectra)
         return spectrum_ranges({name: self.spectra[name] for name in names})
 
     def _circuit(self, label: str, base: Preset) -> Ranges:
-        required, taken = _keywords(run_bench)
+        required, taken = _model_keywords(run_bench)
         own = self.bench.get(label, {})
         ranges: Ranges = dict(base.bench.get(label, {}))
         # Common parameters of record and supply apply to the bench, too; those of faults and banks do not.
         shared = {name: given for name, given in self.common.items() if name in ranges and name in _EVERYWHERE}
-        with _located(f"[bench.{label}]"):
-            _check_known(own, (*taken, *_EVERYWHERE), "parameter of the bench")
-            ranges |= _read_ranges({**shared, **own}, PARAMETERS)
+        with _located_in_preset(f"[bench.{label}]"):
+            for name in own:
+                check_name("parameter of the bench", name, (*taken, *_EVERYWHERE))
+            ranges |= _read_preset_ranges({**shared, **own}, PARAMETERS)
             return self._complete(ranges, required)
 
     def _complete(self, ranges: Ranges, required: tuple[str, ...]) -> Ranges:
@@ -376,24 +380,22 @@ class _PresetReader:
             raise PqswarmError(
                 f'{missing} is missing: give it a range, or start from another preset with extends = "...".'
             )
-        return in_order(ranges, {**self.base.common, **self.common})
+        return order_ranges(ranges, {**self.base.common, **self.common})
 
 
-def _read_ranges(given: Mapping[str, Any], catalog: Mapping[str, Parameter], spectrum: Ranges | None = None) -> Ranges:
+def _read_preset_ranges(
+    given: Mapping[str, Any], catalog: Mapping[str, Parameter], spectrum: Ranges | None = None
+) -> Ranges:
     ranges: Ranges = {}
     for name, value in given.items():
-        with _located(name):
-            ranges |= spectrum if name == "spectrum" and spectrum else {name: _read_range(name, value, catalog[name])}
+        with _located_in_preset(name):
+            ranges |= (
+                spectrum if name == "spectrum" and spectrum else {name: _read_preset_range(name, value, catalog[name])}
+            )
     return ranges
 
 
-def _check_known(names: Iterable[str], known: Iterable[str], what: str) -> None:
-    for name in names:
-        if name not in known:
-            raise unknown_name(what, name, tuple(known))
-
-
-def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _model_keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Required and possible parameters of a function."""
     skipped = ("grid", "nominal_frequency", "oversampling")
     parameters = [
@@ -405,15 +407,15 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
     return required, tuple(parameter.name for parameter in parameters)
 
 
-def _class_parameters(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parameters_of_class(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Required and possible parameters of the model of a class."""
     event_class = EVENT_CLASSES[label]
-    required, taken = _keywords(event_class.model)
+    required, taken = _model_keywords(event_class.model)
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
     return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
 
 
-def _with_spectrum(ranges: Ranges, spectrum: Ranges) -> Ranges:
+def _with_preset_spectrum(ranges: Ranges, spectrum: Ranges) -> Ranges:
     """The ranges, with those of spectra in place of the first harmonic."""
     replaced: Ranges = {}
     for name, spec in ranges.items():
@@ -421,19 +423,19 @@ def _with_spectrum(ranges: Ranges, spectrum: Ranges) -> Ranges:
     return replaced
 
 
-def _check_draws(preset: Preset) -> None:
+def _check_preset_draws(preset: Preset) -> None:
     """Draw both ends of every range, and refuse impossible events."""
     for source, prefix, classes in (("model", "", preset.models), ("bench", "bench.", preset.bench)):
         for label in classes:
-            with _located(f"[{prefix}{label}]"):
+            with _located_in_preset(f"[{prefix}{label}]"):
                 ranges = preset.ranges(label, source)
-                if list(in_order(ranges)) != list(ranges):
+                if list(order_ranges(ranges)) != list(ranges):
                     raise PqswarmError("parameters of record and supply cannot depend on those of the disturbance.")
                 for u in (0.0, 1.0 - 2.0**-53):
                     check_event_draw(label, ranges, [u] * len(ranges))
 
 
-def _spectra(preset: Preset) -> dict[str, Mapping[str, float]]:
+def _preset_spectra(preset: Preset) -> dict[str, Mapping[str, float]]:
     """The spectra of the classes of a preset."""
     spectra: dict[str, Mapping[str, float]] = {}
     for ranges in preset.models.values():
@@ -452,7 +454,7 @@ def write_preset(preset: Preset) -> dict[str, Any]:
     def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
         return {name: range_to_table(spec) for name, spec in ranges.items() if not isinstance(spec, IndexedBy)}
 
-    spectra = _spectra(preset)
+    spectra = _preset_spectra(preset)
     return {
         "name": preset.name,
         "common": plain(preset.common),
@@ -490,13 +492,13 @@ def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
         catalog = EVENT_CLASSES[key].catalog if key in EVENT_CLASSES else PARAMETERS
         circuits = {label: circuit for label, circuit in content.items() if key == "bench" and label != "fraction"}
         plain = {name: value for name, value in content.items() if name not in circuits}
-        lines += ["", f"[{prefix}{key}]", *_toml_lines(plain, {} if key == "spectra" else catalog)]
+        lines += ["", f"[{prefix}{key}]", *_preset_toml_lines(plain, {} if key == "spectra" else catalog)]
         for label, circuit in circuits.items():
-            lines += ["", f"[{prefix}bench.{label}]", *_toml_lines(circuit, PARAMETERS)]
+            lines += ["", f"[{prefix}bench.{label}]", *_preset_toml_lines(circuit, PARAMETERS)]
     return lines
 
 
-def _toml_lines(content: Mapping[str, Any], catalog: Mapping[str, Parameter]) -> list[str]:
+def _preset_toml_lines(content: Mapping[str, Any], catalog: Mapping[str, Parameter]) -> list[str]:
     """A line for each parameter with its meaning, and its unit unless the range has another."""
     comments = {"spectrum": "  # names of [spectra], all equally likely", "fraction": "  # of all events"}
     lines = []

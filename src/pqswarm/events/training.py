@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.random import stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import unknown_name
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.noise import add_noise
 
@@ -31,7 +31,7 @@ Spectrum = tuple[tuple[float, float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class TrainingScene:
     """The setting of an event: actual frequency, rate and bandwidth `top` of the recorder [Hz], noise [pu]."""
 
     random: np.random.Generator
@@ -67,7 +67,7 @@ class Scene:
         return float(self.random.choice((-1, 1)))
 
 
-def sum_orders(angle: FloatArray, orders: Spectrum) -> FloatArray:
+def sum_harmonic_orders(angle: FloatArray, orders: Spectrum) -> FloatArray:
     """Sum of sines of multiples of an angle."""
     total = np.zeros(angle.size)
     for order, size, phase in orders:
@@ -75,7 +75,7 @@ def sum_orders(angle: FloatArray, orders: Spectrum) -> FloatArray:
     return total
 
 
-def _window(scene: Scene, lowest: float) -> tuple[float, float]:
+def _draw_training_window(scene: TrainingScene, lowest: float) -> tuple[float, float]:
     """Start and end [s] of a disturbance of at least that many cycles; some start before the record or outlast it."""
     space = scene.cycles - 1.0
     duration = scene.scaled(lowest, space) if scene.chance(0.5) else scene.between(min(lowest, space), space)
@@ -89,18 +89,18 @@ def _window(scene: Scene, lowest: float) -> tuple[float, float]:
     return start / scene.frequency, (start + duration) / scene.frequency
 
 
-def _within(t: FloatArray, start: float, end: float) -> FloatArray:
+def _within_window(t: FloatArray, start: float, end: float) -> FloatArray:
     return ((t > start) & (t <= end)).astype(np.float64)
 
 
-def _decaying(t: FloatArray, start: float, fall: float) -> FloatArray:
+def _decaying_shape(t: FloatArray, start: float, fall: float) -> FloatArray:
     return np.where(t > start, np.exp(-np.maximum(t - start, 0) / fall), 0.0)
 
 
-def draw_dip(scene: Scene, sign: int) -> tuple[str, Envelope]:
+def draw_dip(scene: TrainingScene, sign: int) -> tuple[str, Envelope]:
     """A sag (sign -1, residual 0.1 to 0.9) or a swell (sign 1, to 1.8)."""
     size = scene.between(0.1, 0.89) if sign < 0 else scene.between(0.1, 0.8)
-    start, end = _window(scene, 0.5)
+    start, end = _draw_training_window(scene, 0.5)
     kind = "step" if scene.chance(0.5) else scene.one_of("phase jump", "stages", "slow recovery", "slow edges")
     angle = scene.between(-pi / 3, pi / 3) if kind == "phase jump" else 0.0
     second = start + (end - start) * scene.between(0.3, 0.7)
@@ -109,11 +109,11 @@ def draw_dip(scene: Scene, sign: int) -> tuple[str, Envelope]:
     fall = scene.scaled(2.0, 15.0) / scene.frequency
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        inside = _within(t, start, end)
+        inside = _within_window(t, start, end)
         if kind == "stages":
             shape = np.where(t < second, 1.0, factor) * inside
         elif kind == "slow recovery":
-            shape = _decaying(t, start, fall)
+            shape = _decaying_shape(t, start, fall)
         elif kind == "slow edges":
             shape = np.clip((t - start) / ramp, 0, 1) * np.clip(1 - (t - end) / ramp, 0, 1)
         else:
@@ -123,10 +123,10 @@ def draw_dip(scene: Scene, sign: int) -> tuple[str, Envelope]:
     return kind, envelope
 
 
-def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
+def draw_interruption(scene: TrainingScene) -> tuple[str, Envelope]:
     """Less than 0.1 pu for at least a cycle: abrupt, after a sag, or decaying."""
     kind = "step" if scene.chance(0.6) or scene.cycles < 5 else scene.one_of("after a sag", "dying away")
-    start, end = _window(scene, 1.0)
+    start, end = _draw_training_window(scene, 1.0)
     residual = scene.between(0.0, 0.09) if scene.chance(0.7) else 0.0
     before = scene.between(1.0, 3.0) / scene.frequency
     level = scene.between(0.2, 0.8)
@@ -135,10 +135,10 @@ def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
         end = max(end, start + 2.5 / scene.frequency)
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        inside = _within(t, start, end)
+        inside = _within_window(t, start, end)
         lost = np.full(t.size, residual)
         if kind == "after a sag":
-            inside = _within(t, start - before, end)
+            inside = _within_window(t, start - before, end)
             lost = np.where(t < start, level, residual)
         elif kind == "dying away":
             lost = residual + (1 - residual) * np.exp(-np.maximum(t - start, 0) / fall)
@@ -147,7 +147,7 @@ def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
     return kind, envelope
 
 
-def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
+def draw_small_change(scene: TrainingScene) -> tuple[str, Envelope]:
     """A change of 2 to 10 %: a step, a dip or rise, a motor start, a slow change."""
     lowest = max(0.02, 4.0 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
     size = scene.between(lowest, max(0.09, 1.2 * lowest)) * scene.sign()
@@ -162,9 +162,9 @@ def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
         if kind == "step":
             shape = (t > start).astype(np.float64)
         elif kind == "dip or rise":
-            shape = _within(t, begin, begin + duration)
+            shape = _within_window(t, begin, begin + duration)
         elif kind == "motor start":
-            shape = _decaying(t, start, fall)
+            shape = _decaying_shape(t, start, fall)
         else:
             shape = np.clip((t - start) / ramp + 0.5, 0, 1)
         return 1 + size * shape, np.zeros(t.size)
@@ -172,7 +172,7 @@ def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
     return kind, envelope
 
 
-def draw_flicker(scene: Scene) -> tuple[str, Envelope]:
+def draw_flicker(scene: TrainingScene) -> tuple[str, Envelope]:
     """A modulation of 1 to 25 Hz and up to 0.2 pu, for at least one period."""
     frequency = scene.between(max(min(1.2 / scene.length, 20.0), 1.0), 25.0)
     lowest = max(0.01, 3.5 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
@@ -192,11 +192,11 @@ def draw_flicker(scene: Scene) -> tuple[str, Envelope]:
     return kind, envelope
 
 
-def draw_spectrum(scene: Scene) -> tuple[str, Spectrum]:
+def draw_spectrum(scene: TrainingScene) -> tuple[str, Spectrum]:
     """The harmonics of a typical source, at least 4 % within the bandwidth."""
     highest = scene.top / scene.frequency
     for _ in range(100):
-        kind, sizes = _draw_sizes(scene)
+        kind, sizes = _draw_harmonic_sizes(scene)
         spectrum = tuple((float(order), size) for order, size in sizes.items() if size > 0)
         seen = float(np.sqrt(sum(size**2 for order, size in spectrum if order < highest)))
         if 0.04 <= seen <= 0.45:
@@ -219,7 +219,7 @@ _FALLING: dict[str, tuple[tuple[int, ...], tuple[float, float], tuple[float, flo
 }
 
 
-def _draw_sizes(scene: Scene) -> tuple[str, dict[int, float]]:
+def _draw_harmonic_sizes(scene: TrainingScene) -> tuple[str, dict[int, float]]:
     kind = scene.one_of(
         "six-pulse", "twelve-pulse", "single-phase", "arc furnace", "triplen", "few orders", "one order"
     )
@@ -240,7 +240,7 @@ def _draw_sizes(scene: Scene) -> tuple[str, dict[int, float]]:
     return kind, {int(scene.random.choice((2, 3, 5, 7, 11, 13))): scene.scaled(0.045, 0.2)}
 
 
-def draw_notches(scene: Scene) -> tuple[str, Deviation]:
+def draw_notches(scene: TrainingScene) -> tuple[str, Deviation]:
     """Commutation notches, one to six per cycle, towards zero."""
     count = int(scene.random.choice((1, 2, 2, 3, 4, 6, 6)))
     per_cycle = scene.rate / scene.frequency
@@ -267,7 +267,7 @@ def draw_notches(scene: Scene) -> tuple[str, Deviation]:
     return f"{kind}, {count} per cycle", notches
 
 
-def draw_oscillation(scene: Scene) -> tuple[str, Deviation]:
+def draw_oscillation(scene: TrainingScene) -> tuple[str, Deviation]:
     """One or two damped oscillations within the bandwidth of the recorder."""
     bursts = []
     for _ in range(1 if scene.chance(0.85) else 2):
@@ -291,7 +291,7 @@ def draw_oscillation(scene: Scene) -> tuple[str, Deviation]:
     return "oscillation" if len(bursts) == 1 else "oscillations", burst
 
 
-def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
+def draw_impulse(scene: TrainingScene) -> tuple[str, Deviation]:
     """A unipolar impulse within the bandwidth of the recorder: double exponential, half sine or rectangle."""
     kind = scene.one_of("double exponential", "double exponential", "half sine", "rectangle")
     width = scene.scaled(max(5e-5, 1.0 / scene.rate), max(2e-3, 2.0 / scene.rate))
@@ -313,7 +313,7 @@ def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
     return kind, impulse
 
 
-def draw_energizing(scene: Scene) -> tuple[str, Envelope, Deviation]:
+def draw_energizing(scene: TrainingScene) -> tuple[str, Envelope, Deviation]:
     """Transformer energising: a sag with slow recovery and decaying even harmonics."""
     start = scene.between(0.05, 0.5) * scene.length
     depth = scene.between(0.12, 0.35)
@@ -321,11 +321,11 @@ def draw_energizing(scene: Scene) -> tuple[str, Envelope, Deviation]:
     fall = scene.scaled(4.0, 25.0) / scene.frequency
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return 1 - depth * _decaying(t, start, fall), np.zeros(t.size)
+        return 1 - depth * _decaying_shape(t, start, fall), np.zeros(t.size)
 
     def magnetizing(t: FloatArray, angle: FloatArray, amplitude: float) -> FloatArray:
         orders = ((2.0, second, 0.3), (3.0, 0.5 * second, 0.6), (4.0, 0.25 * second, 0.9))
-        return np.asarray(amplitude * _decaying(t, start, fall) * sum_orders(angle, orders))
+        return np.asarray(amplitude * _decaying_shape(t, start, fall) * sum_harmonic_orders(angle, orders))
 
     return "energising", envelope, magnetizing
 
@@ -386,8 +386,7 @@ def record_event(
     The bandwidth of the recorder, half its sampling rate, is drawn from `bandwidth` [multiples of the fundamental],
     unless its sampling `rate` [Hz] is given; the length of the record is drawn from `cycles`. `snr` is in dB.
     """
-    if event_class not in TRAINING_CLASSES:
-        raise unknown_name("event class", event_class, TRAINING_CLASSES)
+    check_name("event class", event_class, TRAINING_CLASSES)
     random = stream(seed, (11, EVENT_CLASSES[event_class].seed_word))
     nominal = float(random.choice((50.0, 60.0)))
     if rate is not None:
@@ -398,7 +397,7 @@ def record_event(
     per_cycle = float(np.exp(random.uniform(np.log(low), np.log(high))))
     if customary and random.random() < 0.5:
         per_cycle = float(random.choice(customary[:3]))
-    scene = Scene(
+    scene = TrainingScene(
         random=random,
         frequency=nominal * (1 + float(random.uniform(-0.01, 0.01)) * float(random.random() < 0.7)),
         rate=per_cycle * nominal if rate is None else rate,
@@ -407,7 +406,7 @@ def record_event(
         noise=0.0 if snr == inf else 0.707 * 10 ** (-snr / 20),
     )
     kind, voltage = _KINDS[event_class](scene)
-    signal = _sample(voltage, scene, filtered=bandwidth[0] < 200 and random.random() < 0.5)
+    signal = _sample_voltage(voltage, scene, filtered=bandwidth[0] < 200 and random.random() < 0.5)
     if snr < inf:
         signal = add_noise(signal, snr, random)
     if random.random() < 0.2:
@@ -420,7 +419,7 @@ Voltage = Callable[[FloatArray], FloatArray]
 Drawn = tuple[str, Voltage]
 
 
-def _sample(voltage: Voltage, scene: Scene, filtered: bool) -> FloatArray:
+def _sample_voltage(voltage: Voltage, scene: TrainingScene, filtered: bool) -> FloatArray:
     """Sample a voltage, with or without an anti-aliasing filter."""
     size = round(scene.length * scene.rate)
     if not filtered:
@@ -434,8 +433,8 @@ def _sample(voltage: Voltage, scene: Scene, filtered: bool) -> FloatArray:
     return np.asarray(upfirdn(low_pass, fine, down=_OVERSAMPLED)[2 * _TAPS : 2 * _TAPS + size], dtype=np.float64)
 
 
-def _on_supply(
-    scene: Scene,
+def _put_on_supply(
+    scene: TrainingScene,
     kind: str,
     envelope: Envelope | None = None,
     spectrum: Spectrum = (),
@@ -460,71 +459,71 @@ def _on_supply(
             factor, jump = envelope(t)
             size = amplitude * factor
             angle = angle + jump
-        wave = size * sum_orders(angle, orders) + offset
+        wave = size * sum_harmonic_orders(angle, orders) + offset
         return wave if added is None else wave + added(t, angle, amplitude)
 
     return kind, voltage
 
 
-def _made_of(
-    envelope: Callable[[Scene], tuple[str, Envelope]] | None = None,
-    spectrum: Callable[[Scene], tuple[str, Spectrum]] | None = None,
-    added: Callable[[Scene], tuple[str, Deviation]] | None = None,
-) -> Callable[[Scene], Drawn]:
+def _draw_training_parts(
+    envelope: Callable[[TrainingScene], tuple[str, Envelope]] | None = None,
+    spectrum: Callable[[TrainingScene], tuple[str, Spectrum]] | None = None,
+    added: Callable[[TrainingScene], tuple[str, Deviation]] | None = None,
+) -> Callable[[TrainingScene], Drawn]:
     """A function that draws the given parts of a disturbance, in this order, and then the supply."""
 
-    def draw(scene: Scene) -> Drawn:
+    def draw(scene: TrainingScene) -> Drawn:
         kinds: list[str] = []
         parts: dict[str, Any] = {}
         for name, part in (("envelope", envelope), ("spectrum", spectrum), ("added", added)):
             if part is not None:
                 kind, parts[name] = part(scene)
                 kinds.append(kind)
-        return _on_supply(scene, ", ".join(kinds) or "sine", **parts)
+        return _put_on_supply(scene, ", ".join(kinds) or "sine", **parts)
 
     return draw
 
 
-def _dc_offset(scene: Scene) -> Drawn:
-    return _on_supply(scene, "offset", offset=scene.scaled(0.012, 0.15) * scene.sign())
+def _draw_dc_offset(scene: TrainingScene) -> Drawn:
+    return _put_on_supply(scene, "offset", offset=scene.scaled(0.012, 0.15) * scene.sign())
 
 
-def _interruption(scene: Scene) -> Drawn:
+def _draw_interruption_event(scene: TrainingScene) -> Drawn:
     kind, envelope = draw_interruption(scene)
     if EVENT_CLASSES["oscillatory_transient"].requirements.bandwidth * scene.frequency > scene.top or scene.chance(
         0.65
     ):
-        return _on_supply(scene, kind, envelope)
+        return _put_on_supply(scene, kind, envelope)
     source, burst = draw_oscillation(scene)  # still an interruption
-    return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
+    return _put_on_supply(scene, f"{kind}, {source}", envelope, added=burst)
 
 
-def _sag_with_harmonics(scene: Scene) -> Drawn:
+def _draw_sag_with_harmonics(scene: TrainingScene) -> Drawn:
     if scene.chance(0.15):
         kind, envelope, magnetizing = draw_energizing(scene)
-        return _on_supply(scene, kind, envelope, added=magnetizing)
-    return _made_of(_draw_sag, draw_spectrum)(scene)
+        return _put_on_supply(scene, kind, envelope, added=magnetizing)
+    return _draw_training_parts(_draw_sag, draw_spectrum)(scene)
 
 
 _draw_sag = partial(draw_dip, sign=-1)
 _draw_swell = partial(draw_dip, sign=1)
-_KINDS: dict[str, Callable[[Scene], Drawn]] = {
-    "pure_sinusoid": _made_of(),
-    "dc_offset": _dc_offset,
-    "sag": _made_of(_draw_sag),
-    "swell": _made_of(_draw_swell),
-    "interruption": _interruption,
-    "flicker": _made_of(draw_flicker),
-    "notching": _made_of(added=draw_notches),
-    "harmonics": _made_of(spectrum=draw_spectrum),
-    "oscillatory_transient": _made_of(added=draw_oscillation),
-    "sag_with_harmonics": _sag_with_harmonics,
-    "swell_with_harmonics": _made_of(_draw_swell, draw_spectrum),
-    "flicker_with_harmonics": _made_of(draw_flicker, draw_spectrum),
-    "sag_with_transient": _made_of(_draw_sag, added=draw_oscillation),
-    "swell_with_transient": _made_of(_draw_swell, added=draw_oscillation),
-    "impulsive_transient": _made_of(added=draw_impulse),
-    "voltage_change": _made_of(draw_small_change),
+_KINDS: dict[str, Callable[[TrainingScene], Drawn]] = {
+    "pure_sinusoid": _draw_training_parts(),
+    "dc_offset": _draw_dc_offset,
+    "sag": _draw_training_parts(_draw_sag),
+    "swell": _draw_training_parts(_draw_swell),
+    "interruption": _draw_interruption_event,
+    "flicker": _draw_training_parts(draw_flicker),
+    "notching": _draw_training_parts(added=draw_notches),
+    "harmonics": _draw_training_parts(spectrum=draw_spectrum),
+    "oscillatory_transient": _draw_training_parts(added=draw_oscillation),
+    "sag_with_harmonics": _draw_sag_with_harmonics,
+    "swell_with_harmonics": _draw_training_parts(_draw_swell, draw_spectrum),
+    "flicker_with_harmonics": _draw_training_parts(draw_flicker, draw_spectrum),
+    "sag_with_transient": _draw_training_parts(_draw_sag, added=draw_oscillation),
+    "swell_with_transient": _draw_training_parts(_draw_swell, added=draw_oscillation),
+    "impulsive_transient": _draw_training_parts(added=draw_impulse),
+    "voltage_change": _draw_training_parts(draw_small_change),
 }
 
 TRAINING_CLASSES: tuple[str, ...] = tuple(_KINDS)

@@ -23,14 +23,6 @@ def join_wavelet_lanes(signals, places, lanes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def split_wavelet_lanes(lanes, signals):
-    """Fill up to eight `signals`, float64[m, n], from the lanes."""
-    for lane in range(signals.shape[0]):
-        for i in range(signals.shape[1]):
-            signals[lane, i] = lanes[LANES * i + lane]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def prolong_wavelet_lanes(signals, places, prolonged):
     """Extend signals, the lanes `signals`, at their ends.
 
@@ -41,37 +33,24 @@ def prolong_wavelet_lanes(signals, places, prolonged):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def analyze(prolonged, low_pass, length, approximations, details):
+def filter_wavelet_lanes(prolonged, low_pass, length, approximations, details):
     """Apply the low-pass and high-pass filters to extended signals, and keep every second value.
 
     `low_pass`, float64[taps], starts with the newest sample. `approximations` and `details`, lanes of that `length` or
     more, are filled.
     """
     taps = low_pass.size
-    for i in range(0, length, 2):
-        j = min(i + 1, length - 1)  # two at a time: they are independent
-        low_i = fill(0.0)
-        high_i = fill(0.0)
-        low_j = fill(0.0)
-        high_j = fill(0.0)
+    for i in range(length):
+        low = fill(0.0)
+        high = fill(0.0)
         for tap in range(0, taps, 2):
             newest = taps - 1 - tap
-            a = fill(low_pass[tap])
-            b = fill(low_pass[tap + 1])
-            c = fill(low_pass[newest])
-            d = fill(low_pass[newest - 1])
             newer = load(prolonged, 2 * i + newest)
             older = load(prolonged, 2 * i + newest - 1)
-            low_i = low_i + a * newer + b * older
-            high_i = high_i - c * newer + d * older
-            newer = load(prolonged, 2 * j + newest)
-            older = load(prolonged, 2 * j + newest - 1)
-            low_j = low_j + a * newer + b * older
-            high_j = high_j - c * newer + d * older
-        store(low_i, approximations, i)
-        store(low_j, approximations, j)
-        store(high_i, details, i)
-        store(high_j, details, j)
+            low = low + fill(low_pass[tap]) * newer + fill(low_pass[tap + 1]) * older
+            high = high - fill(low_pass[newest]) * newer + fill(low_pass[newest - 1]) * older
+        store(low, approximations, i)
+        store(high, details, i)
 
 
 _SORTED = 192  # maximum number of coefficients that are sorted
@@ -108,60 +87,17 @@ def _sort_for_median(lanes, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _quickselect(values, rank):
-    """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
-    low = 0
-    high = values.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        a = values[low]
-        b = values[middle]
-        c = values[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i = low
-        j = high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return values[rank]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _count_below(values, n, edges, counts):
     """Count in each lane the values below each of the inner four of six edges: all are at or above the first."""
-    first = load(edges, 1)
-    second = load(edges, 2)
-    third = load(edges, 3)
-    fourth = load(edges, 4)
     zero = fill(0.0)
     one = fill(1.0)
-    a = zero
-    b = zero
-    c = zero
-    d = zero
-    for i in range(n):
-        x = load(values, i)
-        a = a + choose(x, first, zero, one)
-        b = b + choose(x, second, zero, one)
-        c = c + choose(x, third, zero, one)
-        d = d + choose(x, fourth, zero, one)
+    for j in range(1, 5):
+        edge = load(edges, j)
+        below = zero
+        for i in range(n):
+            below = below + choose(load(values, i), edge, zero, one)
+        store(below, counts, j)
     store(zero, counts, 0)
-    store(a, counts, 1)
-    store(b, counts, 2)
-    store(c, counts, 3)
-    store(d, counts, 4)
     store(fill(float(n)), counts, 5)
 
 
@@ -217,7 +153,7 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def medians(bands, n, scratch, sample, out):
+def band_medians(bands, n, scratch, sample, out):
     """Write the median of each lane's first `n` coefficients to `out`.
 
     `scratch` has lanes for `n` places, `sample` for 128, or for `n` numbers if that is more.
@@ -242,7 +178,8 @@ def medians(bands, n, scratch, sample, out):
             whole = sample[:n]
             for i in range(n):
                 whole[i] = bands[LANES * i + lane]
-            middle = _quickselect(whole, rank)
+            whole = np.partition(whole, rank)
+            middle = whole[rank]
             next_one = whole[rank + 1 :].min() if width == 2 else middle
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle
 
@@ -253,14 +190,14 @@ _BLOCK = 64  # positions at a time, which stay in the fastest memory
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _weighted_logs(squares, out):
+def _entropy_terms(squares, out):
     """Write x log x for x in [0, 1], 0 at 0, to `out`: a loop of its own, so that it vectorises."""
     for i in range(squares.size):
         out[i] = squares[i] * logarithm_of_normal(max(squares[i], _TINY))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _find_ranges(bands, n, out):
+def _find_band_ranges(bands, n, out):
     """Write minimum, maximum, sum and its rounding error (Neumaier's sum) to `out`."""
     minimum = load(bands, 0)
     maximum = load(bands, 0)
@@ -282,7 +219,7 @@ def _find_ranges(bands, n, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sums(bands, n, scales, squares, logs, out):
+def _band_sums(bands, n, scales, squares, logs, out):
     """Write six sums to `out`.
 
     They are those of y^2, y^2 log y^2, |d|, d^2, d^3 and d^4; y is x times the first of the `scales`, d is x less the
@@ -302,7 +239,7 @@ def _sums(bands, n, scales, squares, logs, out):
         for i in range(count):
             y = load(bands, start + i) * shrink
             store(y * y, squares, i)
-        _weighted_logs(squares[: LANES * count], logs)
+        _entropy_terms(squares[: LANES * count], logs)
         for i in range(count):
             energy = energy + load(squares, i)
             weighted = weighted + load(logs, i)
@@ -324,14 +261,14 @@ def _sums(bands, n, scales, squares, logs, out):
 def band_functions(bands, n, rounding, scratch, sample, features):
     """Fill each row of `features`, float64[m, 11], from the first `n` coefficients of a lane.
 
-    Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`medians`.
+    Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`band_medians`.
     """
     ranges = np.empty(4 * LANES)
     scales = np.empty(3 * LANES)
     sums = np.empty(6 * LANES)
     middles = np.empty(LANES)
-    _find_ranges(bands, n, ranges)
-    medians(bands, n, scratch, sample, middles)
+    _find_band_ranges(bands, n, ranges)
+    band_medians(bands, n, scratch, sample, middles)
     for lane in range(LANES):
         minimum, maximum, total, lost = ranges[lane::LANES]
         mean = (total + lost) / n
@@ -340,7 +277,7 @@ def band_functions(bands, n, rounding, scratch, sample, features):
         scales[lane] = 1.0 / magnitude if magnitude > _SMALLEST else 0.0
         scales[LANES + lane] = mean
         scales[2 * LANES + lane] = 1.0 / spread if spread > _SMALLEST else 0.0
-    _sums(bands, n, scales, scratch, sample, sums)
+    _band_sums(bands, n, scales, scratch, sample, sums)
     for lane in range(features.shape[0]):
         out = features[lane]
         minimum = ranges[lane]
@@ -375,7 +312,7 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
     """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
 
     `places`, level by level, are those of :func:`prolong_wavelet_lanes`, and `lengths` the numbers of coefficients of
-    the levels; `low_pass` is that of :func:`analyze`, and `rounding`, float64[m, bands], that of
+    the levels; `low_pass` is that of :func:`filter_wavelet_lanes`, and `rounding`, float64[m, bands], that of
     :func:`band_functions`. `workspace`, float64[4, 8 lengths[0]], is scratch.
     """
     taps = low_pass.size
@@ -397,7 +334,9 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
                     join_wavelet_lanes(signals[rows], look, prolonged)
                 else:
                     prolong_wavelet_lanes(signal, look, prolonged)
-                analyze(prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :])
+                filter_wavelet_lanes(
+                    prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :]
+                )
             start += 2 * n + taps - 2
             signal, approximations = approximations, signal
             band_functions(details, n, rounding[rows, level], scratch, sample, features[rows, level])

@@ -1,10 +1,22 @@
 """Read and write recordings."""
 
-from pqswarm.recordings.comtrade.writer import write_comtrade
+from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.envelope import Envelope, EnvelopeView
-from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
-from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.recording import (
+    STATES,
+    Channel,
+    ChannelHeader,
+    Options,
+    RawChannel,
+    RawHeader,
+    RawRecording,
+    RawSource,
+    Reader,
+    Recording,
+    RecordingError,
+    RecordingSource,
+)
 from pqswarm.recordings.samples import write_samples
 from pqswarm.recordings.site import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel

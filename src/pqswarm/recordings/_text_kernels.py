@@ -1,4 +1,4 @@
-"""Lines and numbers of plain text, from bytes; anything unusual is left to Python."""
+"""Numbers and times of plain text, from bytes; anything unusual is left to Python."""
 
 import numpy as np
 
@@ -7,55 +7,20 @@ from pqswarm._kernels.compiling import njit
 _POWERS = np.array([float(f"1e{n}") for n in range(23)])  # exact
 _EXACT = np.uint64(2**53)
 
-PLAIN = 0
-PRECISE = 1
-ODD = 2
-"""A parsed row; one with a number of many digits, which needs correct rounding; one for Python."""
-
 
 @njit(cache=True, nogil=True)
-def find_rows(chunk, delimiter, minimum, begins, ends):
-    """Find start and end of each line that is not empty; return how many, and how many had too few delimiters."""
-    n = short = at = 0
-    size = chunk.size
-    while at < size:
-        begin = at
-        while at < size and (chunk[at] == 32 or chunk[at] == 9 or chunk[at] == 0 or chunk[at] == 26):
-            at += 1
-        solid = at < size and chunk[at] != 10 and chunk[at] != 13
-        if minimum:
-            count = 0
-            for i in range(begin, at):
-                count += chunk[i] == delimiter
-            while at < size and chunk[at] != 10 and chunk[at] != 13:
-                count += chunk[at] == delimiter
-                at += 1
-        else:
-            count = minimum
-            while at < size and chunk[at] != 10 and chunk[at] != 13:
-                at += 1
-        if solid and count >= minimum:
-            begins[n] = begin
-            ends[n] = at
-            n += 1
-        elif solid:
-            short += 1
-        at += 1
-    return n, short
-
-
-@njit(cache=True, nogil=True)
-def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
+def parse_text_rows(chunk, begins, ends, delimiter, decimal, columns, table, is_odd):
     """Parse the fields of `columns` (ascending) of each row; missing or empty ones are left unchanged.
 
-    A number is a mantissa below 2**53 times or divided by a power of ten up to 22: one rounding, as in strtod.
+    `is_odd` marks the rows that are left to Python. A number is a mantissa below 2**53 times or divided by a power of
+    ten up to 22: one rounding, as in strtod.
     """
     spaced = delimiter == 32
     for row in range(begins.size):
         at = begins[row]
         end = ends[row]
         field = 0
-        state[row] = PLAIN
+        is_odd[row] = False
         if spaced:
             while at < end and (chunk[at] == 32 or chunk[at] == 9):
                 at += 1
@@ -64,7 +29,7 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
             while field < columns[j] and at < end:
                 c = chunk[at]
                 if c == 34 or c == 0 or c >= 128 or (spaced and c < 32 and c != 9):
-                    state[row] = ODD
+                    is_odd[row] = True
                     break
                 at += 1
                 if c == delimiter or (spaced and c == 9):
@@ -72,7 +37,7 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
                     if spaced:
                         while at < end and (chunk[at] == 32 or chunk[at] == 9):
                             at += 1
-            if state[row] == ODD or at >= end:
+            if is_odd[row] or at >= end:
                 break
             begin = at
             while at < end and (chunk[at] == 32 or chunk[at] == 9) and chunk[at] != delimiter and not spaced:
@@ -120,18 +85,18 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
                 at += 1
             closed = at >= end or chunk[at] == delimiter or (spaced and chunk[at] == 9)
             if digits == 0 or not closed or at - begin >= 100:
-                state[row] = ODD
+                is_odd[row] = True
                 break
             if significant > 18 or mantissa > _EXACT or scale > 22 or scale < -22:
-                state[row] = PRECISE
-                continue
+                is_odd[row] = True  # it needs more care to be rounded correctly
+                break
             value = float(mantissa)
             value = value / _POWERS[-scale] if scale < 0 else value * _POWERS[scale]
             table[row, j] = -value if negative else value
 
 
 @njit(cache=True, nogil=True)
-def parse_seconds(chunk, begins, ends, delimiter, column, minute, start, result):
+def parse_text_seconds(chunk, begins, ends, delimiter, column, minute, start, result):
     """Fill in the seconds of times that start with a known minute, up to the first that does not; return its row."""
     if delimiter == 32:
         return 0
@@ -171,8 +136,7 @@ def parse_seconds(chunk, begins, ends, delimiter, column, minute, start, result)
                 at += 1
             if digits == 0 or digits > 12:
                 return row
-        for _ in range(digits, 6):
-            micros *= 10
+        micros *= 10 ** (6 - min(digits, 6))
         while at < end and chunk[at] == 32:
             at += 1
         if at < end and chunk[at] != delimiter:

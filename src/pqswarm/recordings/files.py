@@ -73,15 +73,10 @@ class FileBytes:
             if _file_state(os.fstat(file.fileno())) != self.state:
                 raise RecordingError("has changed since it was opened.")
             file.seek(self.offset + first)
-            content = bytearray(max(stop - first, 0))
-            view = memoryview(content)
-            done = 0
-            while done < len(content):
-                count = file.readinto(view[done:])
-                if not count:
-                    raise RecordingError("became shorter while it was read.")
-                done += count
-        return bytes(content)
+            content = file.read(max(stop - first, 0))
+        if len(content) < stop - first:
+            raise RecordingError("became shorter while it was read.")
+        return content
 
     def read_all(self) -> bytes:
         """Return all bytes."""
@@ -117,6 +112,8 @@ def sort_partners(name: str, suffix: str, names: Iterable[str]) -> list[str]:
     return sorted(partners, key=lambda one: (Path(one).stem != stem, Path(one).suffix != suffix, one))
 
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""The first bytes of a file that Git LFS did not download."""
 EXPORT = "export the waveforms as COMTRADE, PQDIF or CSV"
 """The remedy if there is none of its own."""
 _OTHER_FORMATS = (

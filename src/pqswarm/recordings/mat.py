@@ -17,8 +17,7 @@ import numpy as np
 from pqswarm._base.typing import AnyArray
 from pqswarm.recordings.files import FileBytes, refuse_other_formats
 from pqswarm.recordings.npz import read_plain_layout
-from pqswarm.recordings.reader import Options, RawRecording, Reader
-from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.recording import Options, RawRecording, Reader, RecordingError
 
 _HEADER = 128  # bytes
 _MAX_VARIABLES = 10_000

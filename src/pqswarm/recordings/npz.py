@@ -24,8 +24,7 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.recording import Options, RawChannel, RawRecording, Reader, RecordingError
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.units import split_unit
 
@@ -37,8 +36,7 @@ _RTE_NAME = re.compile(r"DATA_S\d+")
 _RTE_SHORTEST = 1000  # samples; the records of the database have 21000
 _RTE_RATE = 6400.0
 _RTE_FREQUENCY = 50.0
-_RTE_VOLTS = 18.31055
-_RTE_AMPERES = 4.314
+_RTE_FACTORS = {"Va": 18.31055, "Vb": 18.31055, "Vc": 18.31055, "Ia": 4.314, "Ib": 4.314, "Ic": 4.314}
 
 
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
@@ -108,13 +106,14 @@ def _is_rte_npz(array: AnyArray) -> bool:
 
 
 def _read_rte_npz(array: AnyArray, source: str) -> list[RawRecording]:
-    names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
-    notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
+    note = "Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."
     recordings = []
     for n, record in enumerate(array, 1):
-        counts = zip(names, "VVVAAA", (_RTE_VOLTS,) * 3 + (_RTE_AMPERES,) * 3, _npz_floats(record), strict=True)
-        channels = [RawChannel(name, unit, name[1].upper(), row * factor) for name, unit, factor, row in counts]
-        about = f"{source}, record {n}", "npz (RTE)", list(notes)
+        channels = [
+            RawChannel(name, "V" if name.startswith("V") else "A", name[1].upper(), row * factor)
+            for (name, factor), row in zip(_RTE_FACTORS.items(), _npz_floats(record), strict=True)
+        ]
+        about = f"{source}, record {n}", "npz (RTE)", [note]
         recordings.append(RawRecording(channels, _RTE_RATE, _RTE_FREQUENCY, None, *about))
     return recordings
 
@@ -135,7 +134,7 @@ def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "
         times = _npz_floats(signals.pop(time))
         signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
         if not rate:
-            rate, kept = find_rate_of_stamps(times, notes)
+            rate, kept, _ = find_rate_of_stamps([times], notes)
     channels = _plain_npz_channels(signals, kept)
     if not channels:
         raise RecordingError("holds no arrays of samples.")

@@ -2,7 +2,7 @@
 
 import re
 
-from pqswarm.recordings.units import clean
+from pqswarm.recordings.text import clean_name
 
 _LETTERS = {"A": "A", "B": "B", "C": "C", "1": "A", "2": "B", "3": "C", "R": "A", "S": "B", "T": "C"}
 _PAIRS = {order: pair for pair in ("AB", "BC", "CA") for order in ((pair[0], pair[1]), (pair[1], pair[0]))}
@@ -32,8 +32,8 @@ def find_phase(field: str, name: str) -> str:
     The name takes precedence over a bare number in the field, where some vendors write a running number. The sign of a
     reversed pair (``U21``) is lost.
     """
-    field = clean(field).upper()
-    name = clean(name)
+    field = clean_name(field).upper()
+    name = clean_name(name)
     phase = _phase_from_field(field)
     if phase and not field.isdigit():
         return phase

@@ -7,8 +7,8 @@ transducer ratios, and each observation record refers to the definitions before 
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,69 +18,60 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.recording import RecordingError, shift_time
+from pqswarm.recordings.recording import Options, RawChannel, RawRecording, Reader, RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
-from pqswarm.recordings.text import decode_text
-from pqswarm.recordings.units import clean
+from pqswarm.recordings.text import clean_name, decode_text
 
-
-def pqdif_tag(text: str) -> bytes:
-    """The GUID as stored in the file: the first three parts are little endian."""
-    return UUID(text).bytes_le
-
-
-SIGNATURE = pqdif_tag("4a111440-e49f-11cf-9900-505144494600")
-
-# Kinds of records.
-CONTAINER = pqdif_tag("89738606-f1c3-11cf-9d89-0080c72e70a3")
-DATA_SOURCE = pqdif_tag("89738619-f1c3-11cf-9d89-0080c72e70a3")
-MONITOR_SETTINGS = pqdif_tag("b48d858c-f5f5-11cf-9d89-0080c72e70a3")
-OBSERVATION = pqdif_tag("8973861a-f1c3-11cf-9d89-0080c72e70a3")
-
-# Container: 0 none, 1 total file (deprecated), 2 each record; 0 none, 1 zlib, 64 PKZIP (deprecated).
-COMPRESSION_STYLE = pqdif_tag("8973861b-f1c3-11cf-9d89-0080c72e70a3")
-COMPRESSION_ALGORITHM = pqdif_tag("8973861c-f1c3-11cf-9d89-0080c72e70a3")
-
-# Data source: names, and channel definitions, each with series definitions.
-SOURCE_NAME = pqdif_tag("b48d8587-f5f5-11cf-9d89-0080c72e70a3")
-SOURCE_LOCATION = pqdif_tag("b48d8589-f5f5-11cf-9d89-0080c72e70a3")
-CHANNEL_DEFINITIONS = pqdif_tag("b48d858d-f5f5-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_DEFINITION = pqdif_tag("b48d858e-f5f5-11cf-9d89-0080c72e70a3")
-CHANNEL_NAME = pqdif_tag("b48d8590-f5f5-11cf-9d89-0080c72e70a3")
-PHASE_ID = pqdif_tag("b48d8591-f5f5-11cf-9d89-0080c72e70a3")
-QUANTITY_TYPE = pqdif_tag("b48d8592-f5f5-11cf-9d89-0080c72e70a3")
-QUANTITY_MEASURED = pqdif_tag("c690e872-f755-11cf-9d89-0080c72e70a3")
-SERIES_DEFINITIONS = pqdif_tag("b48d8598-f5f5-11cf-9d89-0080c72e70a3")
-ONE_SERIES_DEFINITION = pqdif_tag("b48d859a-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_UNITS = pqdif_tag("b48d859b-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_VALUE_TYPE = pqdif_tag("b48d859c-f5f5-11cf-9d89-0080c72e70a3")
-STORAGE_METHOD = pqdif_tag("b48d85a1-f5f5-11cf-9d89-0080c72e70a3")
-WAVEFORM = pqdif_tag("67f6af80-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_VALUE = pqdif_tag("67f6af97-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_INSTANTANEOUS = pqdif_tag("67f6af9b-f753-11cf-9d89-0080c72e70a3")
-VALUE_TYPE_TIME = pqdif_tag("c690e862-f755-11cf-9d89-0080c72e70a3")
-
-# Monitor settings.
-NOMINAL_FREQUENCY = pqdif_tag("0fa118c3-cb4a-11d2-b30b-fe25cb9a1760")
-USE_TRANSDUCER = pqdif_tag("62f28181-f9c4-11cf-9d89-0080c72e70a3")
-CHANNEL_SETTINGS = pqdif_tag("62f28182-f9c4-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_SETTING = pqdif_tag("3d786f9a-f76e-11cf-9d89-0080c72e70a3")
-TRANSDUCER_SYSTEM_SIDE = pqdif_tag("62f2818a-f9c4-11cf-9d89-0080c72e70a3")
-TRANSDUCER_MONITOR_SIDE = pqdif_tag("62f2818b-f9c4-11cf-9d89-0080c72e70a3")
-
-# Observation: channel instances, each with series instances.
-TIME_START = pqdif_tag("3d786f8c-f76e-11cf-9d89-0080c72e70a3")
-CHANNEL_INSTANCES = pqdif_tag("3d786f91-f76e-11cf-9d89-0080c72e70a3")
-ONE_CHANNEL_INSTANCE = pqdif_tag("3d786f92-f76e-11cf-9d89-0080c72e70a3")
-CHANNEL_DEFINITION_INDEX = pqdif_tag("b48d858f-f5f5-11cf-9d89-0080c72e70a3")
-SERIES_INSTANCES = pqdif_tag("3d786f93-f76e-11cf-9d89-0080c72e70a3")
-ONE_SERIES_INSTANCE = pqdif_tag("3d786f94-f76e-11cf-9d89-0080c72e70a3")
-SERIES_SCALE = pqdif_tag("3d786f96-f76e-11cf-9d89-0080c72e70a3")
-SERIES_OFFSET = pqdif_tag("3d786f97-f76e-11cf-9d89-0080c72e70a3")
-SERIES_VALUES = pqdif_tag("3d786f99-f76e-11cf-9d89-0080c72e70a3")
-SHARE_CHANNEL = pqdif_tag("8973861f-f1c3-11cf-9d89-0080c72e70a3")
-SHARE_SERIES = pqdif_tag("89738620-f1c3-11cf-9d89-0080c72e70a3")
+SIGNATURE = UUID("4a111440-e49f-11cf-9900-505144494600").bytes_le
+_GUIDS = {
+    # Kinds of records.
+    "container": "89738606-f1c3-11cf-9d89-0080c72e70a3",
+    "data source": "89738619-f1c3-11cf-9d89-0080c72e70a3",
+    "monitor settings": "b48d858c-f5f5-11cf-9d89-0080c72e70a3",
+    "observation": "8973861a-f1c3-11cf-9d89-0080c72e70a3",
+    # Container: 0 none, 1 total file (deprecated), 2 each record; 0 none, 1 zlib, 64 PKZIP (deprecated).
+    "compression style": "8973861b-f1c3-11cf-9d89-0080c72e70a3",
+    "compression algorithm": "8973861c-f1c3-11cf-9d89-0080c72e70a3",
+    # Data source: names, and channel definitions, each with series definitions.
+    "source name": "b48d8587-f5f5-11cf-9d89-0080c72e70a3",
+    "source location": "b48d8589-f5f5-11cf-9d89-0080c72e70a3",
+    "channel definitions": "b48d858d-f5f5-11cf-9d89-0080c72e70a3",
+    "channel definition": "b48d858e-f5f5-11cf-9d89-0080c72e70a3",
+    "channel name": "b48d8590-f5f5-11cf-9d89-0080c72e70a3",
+    "phase id": "b48d8591-f5f5-11cf-9d89-0080c72e70a3",
+    "quantity type": "b48d8592-f5f5-11cf-9d89-0080c72e70a3",
+    "quantity measured": "c690e872-f755-11cf-9d89-0080c72e70a3",
+    "series definitions": "b48d8598-f5f5-11cf-9d89-0080c72e70a3",
+    "series definition": "b48d859a-f5f5-11cf-9d89-0080c72e70a3",
+    "series units": "b48d859b-f5f5-11cf-9d89-0080c72e70a3",
+    "series value type": "b48d859c-f5f5-11cf-9d89-0080c72e70a3",
+    "storage method": "b48d85a1-f5f5-11cf-9d89-0080c72e70a3",
+    "waveform": "67f6af80-f753-11cf-9d89-0080c72e70a3",
+    "values": "67f6af97-f753-11cf-9d89-0080c72e70a3",
+    "instantaneous values": "67f6af9b-f753-11cf-9d89-0080c72e70a3",
+    "times": "c690e862-f755-11cf-9d89-0080c72e70a3",
+    # Monitor settings.
+    "nominal frequency": "0fa118c3-cb4a-11d2-b30b-fe25cb9a1760",
+    "use transducer": "62f28181-f9c4-11cf-9d89-0080c72e70a3",
+    "channel settings": "62f28182-f9c4-11cf-9d89-0080c72e70a3",
+    "channel setting": "3d786f9a-f76e-11cf-9d89-0080c72e70a3",
+    "transducer system side": "62f2818a-f9c4-11cf-9d89-0080c72e70a3",
+    "transducer monitor side": "62f2818b-f9c4-11cf-9d89-0080c72e70a3",
+    # Observation: channel instances, each with series instances.
+    "time start": "3d786f8c-f76e-11cf-9d89-0080c72e70a3",
+    "channel instances": "3d786f91-f76e-11cf-9d89-0080c72e70a3",
+    "channel instance": "3d786f92-f76e-11cf-9d89-0080c72e70a3",
+    "channel definition index": "b48d858f-f5f5-11cf-9d89-0080c72e70a3",
+    "series instances": "3d786f93-f76e-11cf-9d89-0080c72e70a3",
+    "series instance": "3d786f94-f76e-11cf-9d89-0080c72e70a3",
+    "series scale": "3d786f96-f76e-11cf-9d89-0080c72e70a3",
+    "series offset": "3d786f97-f76e-11cf-9d89-0080c72e70a3",
+    "series values": "3d786f99-f76e-11cf-9d89-0080c72e70a3",
+    "share channel": "8973861f-f1c3-11cf-9d89-0080c72e70a3",
+    "share series": "89738620-f1c3-11cf-9d89-0080c72e70a3",
+}
+_TAGS = {UUID(text).bytes_le: name for name, text in _GUIDS.items()}
+"""Names of the GUIDs as stored in the file: the first three parts are little endian."""
 
 # Storage methods are flags.
 SCALED = 2
@@ -115,7 +106,7 @@ class PqdifDamageError(RecordingError):
 
 
 @dataclass(frozen=True)
-class Scalar:
+class PqdifScalar:
     """One value."""
 
     kind: int
@@ -136,7 +127,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Vector:
+class PqdifVector:
     """Values of one type; `content` is a view into the body."""
 
     kind: int
@@ -157,54 +148,50 @@ class Vector:
 
 
 @dataclass(frozen=True)
-class Collection:
+class PqdifCollection:
     """Tagged elements, in order."""
 
-    elements: tuple[tuple[bytes, "Collection | Scalar | Vector"], ...]
+    elements: tuple[tuple[str, "PqdifCollection | PqdifScalar | PqdifVector"], ...]
 
-    def scalar(self, wanted: bytes) -> Scalar | None:
+    def scalar(self, wanted: str) -> PqdifScalar | None:
         """The first scalar with a tag."""
-        return next((e for name, e in self.elements if name == wanted and isinstance(e, Scalar)), None)
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, PqdifScalar)), None)
 
-    def vector(self, wanted: bytes) -> Vector | None:
+    def vector(self, wanted: str) -> PqdifVector | None:
         """The first vector with a tag."""
-        return next((e for name, e in self.elements if name == wanted and isinstance(e, Vector)), None)
+        return next((e for name, e in self.elements if name == wanted and isinstance(e, PqdifVector)), None)
 
-    def collection(self, wanted: bytes) -> "Collection":
-        """The first collection with a tag; an empty one if there is none."""
-        return next((e for name, e in self.elements if name == wanted and isinstance(e, Collection)), Collection(()))
+    def collections(self, outer: str, inner: str) -> "list[PqdifCollection]":
+        """All collections with the tag `inner` in the first one with the tag `outer`."""
+        first = next(
+            (e for name, e in self.elements if name == outer and isinstance(e, PqdifCollection)), PqdifCollection(())
+        )
+        return [e for name, e in first.elements if name == inner and isinstance(e, PqdifCollection)]
 
-    def collections(self, wanted: bytes) -> "list[Collection]":
-        """All collections with a tag."""
-        return [e for name, e in self.elements if name == wanted and isinstance(e, Collection)]
-
-    def number(self, wanted: bytes, default: float = float("nan")) -> float:
+    def number(self, wanted: str, default: float = float("nan")) -> float:
         """The number of the first scalar with a tag."""
         scalar = self.scalar(wanted)
         value = float("nan") if scalar is None else scalar.number()
         return default if np.isnan(value) else value
 
-    def integer(self, wanted: bytes, default: int = -1) -> int:
+    def integer(self, wanted: str, default: int = -1) -> int:
         """The integer of the first scalar with a tag."""
         value = self.number(wanted, default)
         return int(value) if abs(value) < 2**53 else default
 
-    def guid(self, wanted: bytes) -> bytes:
-        """The GUID of the first scalar with a tag; empty if there is none."""
+    def meaning(self, wanted: str) -> str:
+        """What the GUID of the first scalar with a tag means; empty if that is unknown."""
         scalar = self.scalar(wanted)
-        return scalar.content if scalar is not None and scalar.kind == 60 else b""
+        return _TAGS.get(scalar.content, "") if scalar is not None and scalar.kind == 60 else ""
 
 
 def pqdif_time(days: int, seconds: float) -> datetime | None:
     """Return a PQDIF time; the day count of the standard, from 1900, is off by two."""
-    try:
-        return datetime(1900, 1, 1) + timedelta(days=days - 2, seconds=seconds)
-    except (OverflowError, ValueError):
-        return None
+    return shift_time(shift_time(datetime(1900, 1, 1), 86400 * (days - 2)), seconds)
 
 
-def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
-    """Yield the kind of each record (a GUID), its body, and the size of the body in bytes.
+def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[str, PqdifCollection, int]]:
+    """Yield the kind of each record, its body, and the size of the body in bytes.
 
     All bodies together may have `unpacked_limit` bytes after decompression. Tolerated faults are added to the notes; a
     broken chain or body raises PqdifDamageError; records that overlap or exceed the limit raise RecordingError.
@@ -223,7 +210,7 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
         if position + _HEADER.size > len(content):
             raise PqdifDamageError(f"the record at byte {position} lies beyond the end of the file")
         seen.add(position)
-        signature, kind, header_size, body_size, following, checksum = _HEADER.unpack_from(content, position)
+        signature, guid, header_size, body_size, following, checksum = _HEADER.unpack_from(content, position)
         if signature != SIGNATURE:
             raise PqdifDamageError(f"there is no record at byte {position}")
         start = position + max(header_size, _HEADER.size)
@@ -245,8 +232,9 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
         if body:
             tree = _PqdifTree(body, element_limit)
             root = tree.collection(0, 0)
+            kind = _TAGS.get(guid, "")
             element_limit -= tree.count_read
-            if kind == CONTAINER:
+            if kind == "container":
                 packed = _is_compressed_pqdif(root)
             yield kind, root, len(body)
         if following <= 0:
@@ -256,9 +244,9 @@ def pqdif_records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iter
         position = following
 
 
-def _is_compressed_pqdif(container: Collection) -> bool:
-    style = container.integer(COMPRESSION_STYLE, 0)
-    algorithm = container.integer(COMPRESSION_ALGORITHM, 0)
+def _is_compressed_pqdif(container: PqdifCollection) -> bool:
+    style = container.integer("compression style", 0)
+    algorithm = container.integer("compression algorithm", 0)
     if style and algorithm not in (0, 1):
         raise RecordingError(f"is compressed with algorithm {algorithm}; only zlib (1) is supported.")
     return bool(style and algorithm)
@@ -284,7 +272,7 @@ class _PqdifTree:
         self.limit = limit
         self.count_read = 0
 
-    def collection(self, link: int, depth: int) -> Collection:
+    def collection(self, link: int, depth: int) -> PqdifCollection:
         if depth > _MAX_DEPTH:
             raise PqdifDamageError("its elements are nested too deeply")
         count = self.count(link)
@@ -299,12 +287,12 @@ class _PqdifTree:
             name, kind, type_, embedded, _, value = _ELEMENT.unpack_from(self.body, start + i * _ELEMENT.size)
             element = self.element(kind, type_, bool(embedded), value, depth)
             if element is not None:
-                elements.append((name, element))
-        return Collection(tuple(elements))
+                elements.append((_TAGS.get(name, ""), element))
+        return PqdifCollection(tuple(elements))
 
     def element(
         self, kind: int, type_: int, embedded: bool, value: bytes, depth: int
-    ) -> "Collection | Scalar | Vector | None":
+    ) -> "PqdifCollection | PqdifScalar | PqdifVector | None":
         link, _ = _LINK.unpack(value)
         if kind == 1:
             return self.collection(link, depth + 1)
@@ -313,15 +301,15 @@ class _PqdifTree:
         size = _TYPES[type_].itemsize
         if kind == 2:
             if embedded:
-                return Scalar(type_, value[:size]) if size <= len(value) else None
+                return PqdifScalar(type_, value[:size]) if size <= len(value) else None
             if not 0 <= link <= len(self.body) - size:
                 raise PqdifDamageError("a value lies outside its record")
-            return Scalar(type_, self.body[link : link + size])
+            return PqdifScalar(type_, self.body[link : link + size])
         count = self.count(link)
         start = link + _COUNT.size
         if count * size > len(self.body) - start:
             raise PqdifDamageError("a series is longer than its record")
-        return Vector(type_, count, self.view[start : start + count * size])
+        return PqdifVector(type_, count, self.view[start : start + count * size])
 
     def count(self, link: int) -> int:
         if not 0 <= link <= len(self.body) - _COUNT.size:
@@ -357,7 +345,7 @@ class PqdifChannelDefinition:
 class PqdifSeries:
     """A stored series."""
 
-    values: Vector
+    values: PqdifVector
     method: int
     unit: int
     scale: float
@@ -372,17 +360,15 @@ class PqdifSeries:
         return np.asarray(values * scale + offset, np.float64)
 
 
+@dataclass
 class PqdifInstances:
     """The channels of an observation; shared series are looked up once."""
 
-    def __init__(
-        self, indices: list[int], series: list[list[Collection]], definitions: "list[PqdifChannelDefinition | None]"
-    ) -> None:
-        self.indices = indices
-        self.all_series = series
-        self.definitions = definitions
-        self.memory: dict[tuple[int, int], PqdifSeries | None] = {}
-        self.time_bases: dict[tuple[int, int], _TimeBase] = {}
+    indices: list[int]
+    all_series: list[list[PqdifCollection]]
+    definitions: list[PqdifChannelDefinition | None]
+    memory: dict[tuple[int, int], PqdifSeries | None] = field(default_factory=dict)
+    time_bases: dict[tuple[int, int], _TimeBase] = field(default_factory=dict)
 
     def definition(self, i: int) -> PqdifChannelDefinition | None:
         """Definition of a channel."""
@@ -399,11 +385,11 @@ class PqdifInstances:
     def _look_up(self, i: int, at: int, depth: int) -> "PqdifSeries | None":
         definition = self.definition(i)
         series = self.all_series[i][at]
-        scale = series.number(SERIES_SCALE)
-        offset = series.number(SERIES_OFFSET)
-        values = series.vector(SERIES_VALUES)
+        scale = series.number("series scale")
+        offset = series.number("series offset")
+        values = series.vector("series values")
         if values is None:
-            other = self.find_series(series.integer(SHARE_CHANNEL), series.integer(SHARE_SERIES), depth + 1)
+            other = self.find_series(series.integer("share channel"), series.integer("share series"), depth + 1)
             if other is None:
                 return None
             if np.isnan(scale) and np.isnan(offset):
@@ -415,25 +401,25 @@ class PqdifInstances:
         return PqdifSeries(values, definition.methods[at], definition.units[at], scale, offset)
 
 
-def read_pqdif_definition(channel: Collection) -> PqdifChannelDefinition | None:
+def read_pqdif_definition(channel: PqdifCollection) -> PqdifChannelDefinition | None:
     """A channel's definition; None if it is not a waveform with time and values."""
-    if channel.guid(QUANTITY_TYPE) != WAVEFORM:
+    if channel.meaning("quantity type") != "waveform":
         return None
-    kinds = channel.collection(SERIES_DEFINITIONS).collections(ONE_SERIES_DEFINITION)
-    types = [kind.guid(SERIES_VALUE_TYPE) for kind in kinds]
-    at = next((types.index(t) for t in (VALUE_TYPE_VALUE, VALUE_TYPE_INSTANTANEOUS) if t in types), -1)
-    if at < 0 or VALUE_TYPE_TIME not in types:
+    kinds = channel.collections("series definitions", "series definition")
+    types = [kind.meaning("series value type") for kind in kinds]
+    at = next((types.index(t) for t in ("values", "instantaneous values") if t in types), -1)
+    if at < 0 or "times" not in types:
         return None
-    units = tuple(kind.integer(SERIES_UNITS, 0) for kind in kinds)
-    measured = {1: "V", 2: "A"}.get(channel.integer(QUANTITY_MEASURED, 0), "?")
-    name = channel.vector(CHANNEL_NAME)
+    units = tuple(kind.integer("series units", 0) for kind in kinds)
+    measured = {1: "V", 2: "A"}.get(channel.integer("quantity measured", 0), "?")
+    name = channel.vector("channel name")
     return PqdifChannelDefinition(
-        "" if name is None else clean(name.text()),
+        "" if name is None else clean_name(name.text()),
         UNITS.get(units[at], measured),
-        PHASES.get(channel.integer(PHASE_ID, 0), ""),
-        types.index(VALUE_TYPE_TIME),
+        PHASES.get(channel.integer("phase id", 0), ""),
+        types.index("times"),
         at,
-        tuple(kind.integer(STORAGE_METHOD, 1) for kind in kinds),
+        tuple(kind.integer("storage method", 1) for kind in kinds),
         units,
     )
 
@@ -496,43 +482,45 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     return reader.recordings
 
 
+@dataclass
 class _PqdifCollector:
     """Collects recordings along the chain of records; a channel that is not a waveform is None."""
 
-    def __init__(self, source: str, options: Options) -> None:
-        self.source = source
-        self.options = options
-        self.channels: list[PqdifChannelDefinition | None] = []
-        self.station = ""
-        self.frequency = 0.0
-        self.ratios: dict[int, float] = {}
-        self.recordings: list[RawRecording] = []
-        self.n_observations = 0
-        self.n_samples = 0
-        self.n_bytes = 0
+    source: str
+    options: Options
+    channels: list[PqdifChannelDefinition | None] = field(default_factory=list)
+    station: str = ""
+    frequency: float = 0.0
+    ratios: dict[int, float] = field(default_factory=dict)
+    recordings: list[RawRecording] = field(default_factory=list)
+    n_observations: int = 0
+    n_samples: int = 0
+    n_bytes: int = 0
 
-    def take(self, kind: bytes, body: Collection) -> None:
-        if kind == DATA_SOURCE:
-            channels = body.collection(CHANNEL_DEFINITIONS).collections(ONE_CHANNEL_DEFINITION)
+    def take(self, kind: str, body: PqdifCollection) -> None:
+        if kind == "data source":
+            channels = body.collections("channel definitions", "channel definition")
             self.channels = [read_pqdif_definition(channel) for channel in channels]
             self.frequency = 0.0
             self.ratios = {}
-            texts = [body.vector(SOURCE_NAME), body.vector(SOURCE_LOCATION)]
-            self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
-        elif kind == MONITOR_SETTINGS:
-            self.frequency = body.number(NOMINAL_FREQUENCY, 0.0)
+            texts = [body.vector("source name"), body.vector("source location")]
+            self.station = ", ".join(
+                dict.fromkeys(filter(None, (clean_name(x.text()) for x in texts if x is not None)))
+            )
+        elif kind == "monitor settings":
+            self.frequency = body.number("nominal frequency", 0.0)
             self.ratios = _pqdif_ratios(body)
-        elif kind == OBSERVATION:
+        elif kind == "observation":
             self.n_observations += 1
             recording = self.observation(body)
             if recording is not None:
                 self.recordings.append(recording)
 
-    def observation(self, body: Collection) -> RawRecording | None:
-        instances = body.collection(CHANNEL_INSTANCES).collections(ONE_CHANNEL_INSTANCE)
+    def observation(self, body: PqdifCollection) -> RawRecording | None:
+        instances = body.collections("channel instances", "channel instance")
         known = PqdifInstances(
-            [one.integer(CHANNEL_DEFINITION_INDEX) for one in instances],
-            [one.collection(SERIES_INSTANCES).collections(ONE_SERIES_INSTANCE) for one in instances],
+            [one.integer("channel definition index") for one in instances],
+            [one.collections("series instances", "series instance") for one in instances],
             self.channels,
         )
         notes: list[str] = []
@@ -553,7 +541,7 @@ class _PqdifCollector:
         if ratios:
             listed = ", ".join(f"{ratio:g}" for ratio in ratios[:6])
             notes.append(f"Values were multiplied by the transducer ratio ({listed}).")
-        began = body.scalar(TIME_START)
+        began = body.scalar("time start")
         start = chosen[0].start or (None if began is None else began.time())
         if start is not None and chosen[0].first and chosen[0].start is None:
             start = shift_time(start, chosen[0].first)
@@ -615,11 +603,11 @@ class _PqdifCollector:
 
 def _rate_of_pqdif_stamps(times: FloatArray, size: int, notes: list[str]) -> float:
     """Rate of time stamps without a gap [Hz], else 0."""
-    rate, kept = find_rate_of_stamps(times, notes)
+    rate, kept, _ = find_rate_of_stamps([times], notes)
     return rate if kept == slice(0, size) else 0.0
 
 
-def _dated_pqdif_times(values: Vector, size: int, notes: list[str]) -> _TimeBase:
+def _dated_pqdif_times(values: PqdifVector, size: int, notes: list[str]) -> _TimeBase:
     """Time base of a series of dates."""
     dates = values.array()
     seconds = (dates["days"].astype(np.float64) - float(dates["days"][0])) * 86400 + dates["seconds"]
@@ -642,16 +630,16 @@ def _stepped_pqdif_times(stored: PqdifSeries, unit: float, size: int, name: str,
     return rate, (first if abs(first) < 1e9 else 0.0), None
 
 
-def _pqdif_ratios(settings: Collection) -> dict[int, float]:
+def _pqdif_ratios(settings: PqdifCollection) -> dict[int, float]:
     """Transducer ratio of each channel to which the settings apply it."""
-    if settings.number(USE_TRANSDUCER, 0.0) == 0:
+    if settings.number("use transducer", 0.0) == 0:
         return {}
     ratios = {}
-    for one in settings.collection(CHANNEL_SETTINGS).collections(ONE_CHANNEL_SETTING):
-        system = one.number(TRANSDUCER_SYSTEM_SIDE)
-        monitor = one.number(TRANSDUCER_MONITOR_SIDE)
+    for one in settings.collections("channel settings", "channel setting"):
+        system = one.number("transducer system side")
+        monitor = one.number("transducer monitor side")
         if 0 < system < 1e9 and 1e-6 < monitor < 1e9:
-            ratios[one.integer(CHANNEL_DEFINITION_INDEX)] = system / monitor
+            ratios[one.integer("channel definition index")] = system / monitor
     return ratios
 
 

@@ -9,13 +9,12 @@ from typing import Any
 from pqswarm._base.registry import Registry
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings.comtrade.reader import COMTRADE
-from pqswarm.recordings.files import FileBytes, naming_file
+from pqswarm.recordings.comtrade import COMTRADE
+from pqswarm.recordings.files import LFS_POINTER, FileBytes, naming_file
 from pqswarm.recordings.mat import MAT
 from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.pqdif import PQDIF
-from pqswarm.recordings.reader import Options, Reader
-from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
+from pqswarm.recordings.recording import Options, Reader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.sel import SEL
 from pqswarm.recordings.source import FileSource, normalize_source
 from pqswarm.recordings.table import TABLE
@@ -174,8 +173,7 @@ def _open_with_reader(
         if options.whole:
             options.check_samples(sum(len(raw.channels) * raw.n_samples for raw in raws))
         sources: list[FileSource] = []
-        reasons: list[str] = []
-        unusable = ""
+        reasons: list[tuple[str, str]] = []
         main = 0
         for raw in raws:
             raw.source = file_text(raw.source or path.name)
@@ -185,12 +183,11 @@ def _open_with_reader(
             try:
                 sources.append(normalize_source(raw, options, str(path)))
             except RecordingError as error:  # the others may be usable
-                reasons.append(str(error))
-                unusable = unusable or f"{raw.source} {error}"
+                reasons.append((raw.source, str(error)))
         if not sources:
-            raise RecordingError(reasons[0] if reasons else "holds no recordings.")
+            raise RecordingError(reasons[0][1] if reasons else "holds no recordings.")
         if reasons:
-            note = f"{len(reasons)} of the {len(raws)} recordings of this file cannot be used: {unusable}"
+            note = f"{len(reasons)} of the {len(raws)} recordings of this file cannot be used: {' '.join(reasons[0])}"
             sources = [replace(source, notes=(*source.notes, note)) for source in sources]
         return sources, min(main, len(sources) - 1)
 
@@ -203,6 +200,8 @@ def list_suffixes() -> set[str]:
 def find_reader(path: Path) -> Reader:
     """Return the reader that recognises the content, else that of the suffix, else that of tables."""
     head = FileBytes.of(path).read(0, _HEAD)
+    if head.startswith(LFS_POINTER):
+        raise RecordingError("is a Git LFS pointer, not the recording: run git lfs pull.")
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognizes(path, head))
     by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)

@@ -14,8 +14,8 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.random import checked_seed, derived_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings.comtrade.writer import write_comtrade
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, shift_time
+from pqswarm.recordings.comtrade import write_comtrade
+from pqswarm.recordings.recording import ChannelHeader, Recording, shift_time
 from pqswarm.recordings.status import StatusChannel
 
 _PAGE = 65536
@@ -64,7 +64,7 @@ class Disturbance:
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedRecording:
+class SampleRecording:
     """Three phase-to-neutral voltages with disturbances, and optional currents; a recording source.
 
     The frequency is 0.01 Hz below nominal; `volts` is the nominal voltage to neutral, RMS [V], `noise` the standard
@@ -105,9 +105,7 @@ class GeneratedRecording:
         whole = [self._page(number) for number in pages]
         values = np.concatenate(whole, axis=1) if whole else np.empty((len(self.channels), 0))
         values = values[:, first - pages.start * _PAGE :][:, : stop - first]
-        channels = tuple(
-            Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, values, strict=True)
-        )
+        channels = tuple(one.with_samples(row) for one, row in zip(self.channels, values, strict=True))
         start = shift_time(self.start, first / self.sampling_rate)
         about = self.source, self.format, self.notes, self.station, self.path
         return Recording(channels, self.sampling_rate, self.nominal_frequency, start, *about)
@@ -231,12 +229,11 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
         written.append(_write_sample_table(recording, path) if is_table else write_comtrade(recording, path, encoding))
         for one in recording.disturbances or [Disturbance("none", "", 0.0, recording.seconds, 1.0)]:
             table.writerow({"file": recording.source, **one.truth(recording.seconds)})
-    written.append(write_atomically(folder / "site.toml", _SITE))
-    written.append(write_atomically(folder / "truth.csv", truth.getvalue()))
-    return written
+    site = write_atomically(folder / "site.toml", _SITE)
+    return [*written, site, write_atomically(folder / "truth.csv", truth.getvalue())]
 
 
-def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
+def _short_sample_recordings(seed: int) -> list[SampleRecording]:
     """Captures of faults and switching, as a triggered recorder writes them."""
     draw = stream(seed, (0,))
     deep = draw.uniform(0.35, 0.5)
@@ -259,7 +256,7 @@ def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
         "outlet.csv": ([Disturbance("swell", "A", 0.3, 0.2, 1.18)], 0.8, 10_000.0),
     }
     return [
-        GeneratedRecording(
+        SampleRecording(
             disturbances,
             seconds,
             rate,
@@ -274,7 +271,7 @@ def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
     ]
 
 
-def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
+def _long_sample_recording(seed: int, minutes: float) -> SampleRecording:
     """One disturbance of each type, equally spaced."""
     draw = stream(seed, (2,))
     steady = [float(x) for x in draw.uniform(10, 18, 4)]
@@ -301,7 +298,7 @@ def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
             Disturbance(event_type, phases, round(clock, 4), duration, float(magnitude), float(frequency))
         )
         clock += duration + gap
-    return GeneratedRecording(
+    return SampleRecording(
         disturbances,
         60 * minutes,
         seed=derived_seed(seed, (3,)),
@@ -311,7 +308,7 @@ def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
     )
 
 
-def _write_sample_table(recording: GeneratedRecording, path: Path) -> Path:
+def _write_sample_table(recording: SampleRecording, path: Path) -> Path:
     """Phase A as an instrument writes it: a header, then time and voltage."""
     wave = recording.read().channels[0].samples
     began = "" if recording.start is None else recording.start.isoformat(sep=" ", timespec="milliseconds")

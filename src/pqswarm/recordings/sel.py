@@ -15,9 +15,16 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, RawSource, Reader
-from pqswarm.recordings.recording import RecordingError, shift_time
-from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_changes
+from pqswarm.recordings.recording import (
+    Options,
+    RawChannel,
+    RawRecording,
+    RawSource,
+    Reader,
+    RecordingError,
+    shift_time,
+)
+from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
 from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
 from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
@@ -170,7 +177,7 @@ def _sel_status(bits: list[str], words: list[str]) -> tuple[StatusChannel, ...]:
             row[: known.size] = known
     names = [bits[n] for n in used]
     shown = table[:, used]
-    return find_changes(lambda first, stop: shown[first:stop], len(table), len(table), names, [0] * len(used))
+    return find_status_changes(lambda first, stop: shown[first:stop], len(table), len(table), names, [0] * len(used))
 
 
 def _is_sel(path: Path, head: bytes) -> bool:  # noqa: ARG001

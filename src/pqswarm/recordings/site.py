@@ -1,9 +1,8 @@
 """A site: nominal values of a meter, and names, phases, ratios and units of its channels; and recordings seen so."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import partial
 from importlib.resources import files
@@ -13,13 +12,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pqswarm._base.checks import is_finite
+from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
 from pqswarm.errors import PqswarmError, shorten, unknown_name
-from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.recording import (
+    STATES,
+    Channel,
+    ChannelHeader,
+    Recording,
+    RecordingError,
+    RecordingHeader,
+    RecordingSource,
+)
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.text import first_names
-from pqswarm.recordings.units import clean, si_unit
+from pqswarm.recordings.text import clean_name, first_names
+from pqswarm.recordings.units import si_unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,33 +37,23 @@ class SiteChannel:
     header: ChannelHeader
     factor: float
 
-    def of(self, channel: Channel) -> Channel:
-        """Return the channel, renamed and scaled."""
-        samples = channel.samples if self.factor == 1 else channel.samples * self.factor
-        header = self.header
-        return Channel(header.name, header.unit, header.phase, samples, system=header.system, state=header.state)
+    def read(self, recording: Recording) -> Channel:
+        """Return the channel of a recording, renamed and scaled."""
+        samples = recording.channels[self.place].samples
+        return self.header.with_samples(samples if self.factor == 1 else samples * self.factor)
 
 
-@dataclass(frozen=True, eq=False)
-class SiteSource:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SiteSource(RecordingHeader):
     """A recording source with a site applied."""
 
     inner: RecordingSource
     picks: tuple[SiteChannel, ...]
-    station: str
-    nominal_frequency: float
-    notes: tuple[str, ...]
-    sampling_rate: float
-    n_samples: int
-    start: datetime | None
-    source: str
-    path: str
-    format: str
 
     @property
-    def channels(self) -> tuple[ChannelHeader, ...]:
-        """The selected channels."""
-        return tuple(pick.header for pick in self.picks)
+    def n_samples(self) -> int:
+        """Samples of each channel."""
+        return self.inner.n_samples
 
     @property
     def status(self) -> tuple[StatusChannel, ...]:
@@ -68,7 +65,7 @@ class SiteSource:
         part = self.inner.read(first, stop)
         return replace(
             part,
-            channels=tuple(pick.of(part.channels[pick.place]) for pick in self.picks),
+            channels=tuple(pick.read(part) for pick in self.picks),
             nominal_frequency=self.nominal_frequency,
             station=self.station,
             notes=self.notes,
@@ -78,21 +75,72 @@ class SiteSource:
 _HEAD = (files("pqswarm.recordings") / "site_template.toml").read_text(encoding="utf-8")
 
 
-def site_template(recording: RecordingSource) -> str:
-    """Return a site file that changes nothing, with every channel of the recording."""
-    lines = [_HEAD.format(station=to_toml(recording.station), frequency=recording.nominal_frequency)]
-    for name in dict.fromkeys(channel.name for channel in recording.channels):
-        channel = next(one for one in recording.channels if one.name == name)
-        lines += [
-            f"[channels.{to_toml(name)}]  # {channel.unit or 'no unit'}",
-            f"{'' if channel.phase else '# '}phase = {to_toml(channel.phase or 'A')}",
-            "",
-        ]
-    return "\n".join(lines)
+_REFERENCES = ("auto", "nominal", "pre-event")
+_VOLTAGE = re.compile(r"\s*([0-9][0-9.eE+-]*)\s*([^\s\d].*)?")
 
 
-@dataclass(frozen=True)
-class ChannelRule:
+def read_voltage(key: str, value: object) -> float:
+    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``."""
+    volts: object = value
+    if isinstance(value, str):
+        match = _VOLTAGE.fullmatch(value)
+        unit, factor = si_unit(match[2] or "V") if match else ("", 1.0)
+        try:
+            volts = float(match[1]) * factor if match and unit == "V" else None
+        except ValueError:
+            volts = None
+    if not is_finite(volts) or not 1e-6 <= volts <= 1e9:
+        raise PqswarmError(
+            f"{key + ': ' if key else ''}must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', "
+            f"not {shorten(repr(value))}."
+        )
+    return float(volts)
+
+
+def read_reference(key: str, value: object) -> str | float:
+    """Return what 1 pu is: a name, or a voltage [V]."""
+    if isinstance(value, str) and not value.strip()[:1].isdigit():
+        if value not in _REFERENCES:
+            raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))
+        return value
+    return read_voltage(key, value)
+
+
+def read_state(key: str, value: str) -> str:
+    """Return what a channel is, one of the states."""
+    return check_name(key, value, STATES)
+
+
+def _check_site_unit(text: str) -> str:
+    if text and si_unit(text)[0] == text and text not in ("V", "A", "W", "VA", "var", "Hz"):
+        raise PqswarmError(f"{text!r} is not a known unit: give V, kV, mV, A, kA, ...")
+    return text
+
+
+def _check_site_ratio(ratio: float) -> float:
+    if ratio == 0:
+        raise PqswarmError("must not be 0: it is the factor from what the meter sees to the network")
+    return ratio
+
+
+def _check_site_connection(given: Any) -> Any:
+    if given is not None and not isinstance(given, Mapping):
+        raise PqswarmError(f"say which: {{ line_to_line = {given!r} }} or {{ phase_to_neutral = {given!r} }}")
+    return given
+
+
+Text = Annotated[str, AfterValidator(clean_name)]
+Unit = Annotated[Text, AfterValidator(_check_site_unit)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_NONE_IF_EMPTY = AfterValidator(lambda text: text or None)
+Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
+
+
+class _SiteTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ChannelRule(_SiteTable):
     """What a site file says about a channel; None if it says nothing.
 
     Attributes
@@ -109,14 +157,14 @@ class ChannelRule:
         Whether to ignore the channel.
     """
 
-    name: str | None = None
-    phase: str | None = None
-    unit: str | None = None
-    ratio: float = 1.0
-    system: str | None = None
-    nominal: float | None = None
-    state: str | None = None
-    ignore: bool = False
+    name: Annotated[Text, Field(min_length=1)] | None = None
+    phase: Literal["A", "B", "C", "N", "AB", "BC", "CA", ""] | None = None
+    unit: Annotated[Unit | None, _NONE_IF_EMPTY] = None
+    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_site_ratio)] = 1.0
+    system: Annotated[Text | None, _NONE_IF_EMPTY] = None
+    nominal: Voltage | None = None
+    state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
+    ignore: Annotated[bool, Field(strict=True)] = False
 
 
 @dataclass(frozen=True)
@@ -209,9 +257,15 @@ class Site:
         Site
             Checked.
         """
-        fields = parse_site(text, source)
-        channels = {name: ChannelRule(**rule) for name, rule in fields.pop("channels").items()}
-        return cls(**fields, channels=channels, source=source)
+        try:
+            file = _SiteFile.model_validate(parse_toml(text, source))
+        except ValidationError as error:
+            raise table_error(source, explain_mistakes(error, _SiteFile)) from None
+        fields = dict(file)
+        nominal = fields.pop("nominal_voltage") or _SiteNominalVoltage.model_construct()
+        to_neutral = nominal.phase_to_neutral
+        line_to_line = nominal.line_to_line if to_neutral is None else to_neutral * sqrt(3)
+        return cls(**fields, line_to_line=line_to_line, source=source)
 
     @staticmethod
     def template(recording: RecordingSource) -> str:
@@ -227,7 +281,15 @@ class Site:
         str
             TOML, with comments.
         """
-        return site_template(recording)
+        lines = [_HEAD.format(station=to_toml(recording.station), frequency=recording.nominal_frequency)]
+        for name in dict.fromkeys(channel.name for channel in recording.channels):
+            channel = next(one for one in recording.channels if one.name == name)
+            lines += [
+                f"[channels.{to_toml(name)}]  # {channel.unit or 'no unit'}",
+                f"{'' if channel.phase else '# '}phase = {to_toml(channel.phase or 'A')}",
+                "",
+            ]
+        return "\n".join(lines)
 
     def rule(self, name: str) -> ChannelRule:
         """Return the rule for a channel by its name in the recording: an exact name first, then patterns."""
@@ -238,10 +300,16 @@ class Site:
     def with_states(self, states: Mapping[str, str]) -> "Site":
         """Return the site with states of channels, by name or pattern, that take precedence over its own."""
         changed = {
-            name: replace(rule, state=next((one for key, one in states.items() if fnmatchcase(name, key)), rule.state))
+            name: rule.model_copy(
+                update={"state": next((one for key, one in states.items() if fnmatchcase(name, key)), rule.state)}
+            )
             for name, rule in self.channels.items()
         }
-        added = {key: replace(self.rule(key), state=state) for key, state in states.items() if key not in changed}
+        added = {
+            key: self.rule(key).model_copy(update={"state": state})
+            for key, state in states.items()
+            if key not in changed
+        }
         return replace(self, channels={**added, **changed})
 
     def nominal_voltage(self, channel: ChannelHeader) -> float | None:
@@ -291,11 +359,12 @@ class Site:
             With names, phases, units, ratios and systems of the site, without ignored channels. Samples are scaled
             when they are read; a :class:`Recording` gives a :class:`Recording`.
         """
-        picks = []
-        for place, channel in enumerate(source.channels):
-            rule = self.rule(channel.name)
-            if not rule.ignore:
-                picks.append(SiteChannel(place, *self._header(channel, rule)))
+        rules = [self.rule(channel.name) for channel in source.channels]
+        picks = [
+            SiteChannel(place, *self._header(channel, rule))
+            for place, (channel, rule) in enumerate(zip(source.channels, rules, strict=True))
+            if not rule.ignore
+        ]
         if not picks:
             raise RecordingError(f"{self.source}: channels: all {len(source.channels)} channels are ignored.")
         names = [pick.header.name for pick in picks]
@@ -306,11 +375,11 @@ class Site:
         seen = SiteSource(
             inner=source,
             picks=tuple(picks),
+            channels=tuple(pick.header for pick in picks),
             station=self.station or source.station,
             nominal_frequency=self.nominal_frequency or source.nominal_frequency,
             notes=(*source.notes, *self._notes(source)),
             sampling_rate=source.sampling_rate,
-            n_samples=source.n_samples,
             start=source.start,
             source=source.source,
             path=source.path,
@@ -334,14 +403,10 @@ class Site:
 
     def _notes(self, source: RecordingSource) -> tuple[str, ...]:
         """Return the changes to a recording, one sentence each."""
-        ignored = []
-        scaled = []
-        for channel in source.channels:
-            rule = self.rule(channel.name)
-            if rule.ignore:
-                ignored.append(channel.name)
-            elif rule.ratio != 1:
-                scaled.append(f"{channel.name} x {rule.ratio:g}")
+        rules = {channel.name: self.rule(channel.name) for channel in source.channels}
+        names = [channel.name for channel in source.channels]
+        ignored = [name for name in names if rules[name].ignore]
+        scaled = [f"{name} x {rules[name].ratio:g}" for name in names if name not in ignored and rules[name].ratio != 1]
         notes = []
         if scaled:
             notes.append(f"Ratios of {self.source}: {first_names(scaled, 6)}.")
@@ -350,17 +415,12 @@ class Site:
         return tuple(notes)
 
 
-class _SiteUnits(Mapping[str, str]):
-    """Units of channels by name; `get` returns the default unit of the site if the recording has none."""
+class _SiteUnits(dict[str, str]):
+    """Units of channels by name or pattern; `get` returns the default unit of the site if the recording has none."""
 
     def __init__(self, site: Site) -> None:
+        super().__init__({name: rule.unit for name, rule in site.channels.items() if rule.unit is not None})
         self._site = site
-
-    def __getitem__(self, name: str) -> str:
-        unit = self._site.rule(name).unit
-        if unit is None:
-            raise KeyError(name)
-        return unit
 
     def get(self, name: str, default: Any = None) -> Any:
         """The unit of a channel, of the recording, or the default of the site."""
@@ -368,78 +428,6 @@ class _SiteUnits(Mapping[str, str]):
         if unit is not None:
             return unit
         return self._site.unit if isinstance(default, str) and not default.strip() else default
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, rule in self._site.channels.items() if rule.unit is not None)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-_REFERENCES = ("auto", "nominal", "pre-event")
-_VOLTAGE = re.compile(r"\s*([0-9][0-9.eE+-]*)\s*([^\s\d].*)?")
-
-
-def read_voltage(key: str, value: object) -> float:
-    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``."""
-    volts: object = value
-    if isinstance(value, str):
-        match = _VOLTAGE.fullmatch(value)
-        unit, factor = si_unit(match[2] or "V") if match else ("", 1.0)
-        try:
-            volts = float(match[1]) * factor if match and unit == "V" else None
-        except ValueError:
-            volts = None
-    if not is_finite(volts) or not 1e-6 <= volts <= 1e9:
-        raise PqswarmError(
-            f"{key + ': ' if key else ''}must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', "
-            f"not {shorten(repr(value))}."
-        )
-    return float(volts)
-
-
-def read_reference(key: str, value: object) -> str | float:
-    """Return what 1 pu is: a name, or a voltage [V]."""
-    if isinstance(value, str) and not value.strip()[:1].isdigit():
-        if value not in _REFERENCES:
-            raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))
-        return value
-    return read_voltage(key, value)
-
-
-def read_state(key: str, value: str) -> str:
-    """Return what a channel is, one of the states."""
-    if value not in STATES:
-        raise unknown_name(key, value, STATES)
-    return value
-
-
-def _check_site_unit(text: str) -> str:
-    if text and si_unit(text)[0] == text and text not in ("V", "A", "W", "VA", "var", "Hz"):
-        raise PqswarmError(f"{text!r} is not a known unit: give V, kV, mV, A, kA, ...")
-    return text
-
-
-def _check_site_ratio(ratio: float) -> float:
-    if ratio == 0:
-        raise PqswarmError("must not be 0: it is the factor from what the meter sees to the network")
-    return ratio
-
-
-def _check_site_connection(given: Any) -> Any:
-    if given is not None and not isinstance(given, Mapping):
-        raise PqswarmError(f"say which: {{ line_to_line = {given!r} }} or {{ phase_to_neutral = {given!r} }}")
-    return given
-
-
-Text = Annotated[str, AfterValidator(clean)]
-Unit = Annotated[Text, AfterValidator(_check_site_unit)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
-
-
-class _SiteTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class _SiteNominalVoltage(_SiteTable):
@@ -453,17 +441,6 @@ class _SiteNominalVoltage(_SiteTable):
         return self
 
 
-class _SiteChannelTable(_SiteTable):
-    name: Annotated[Text, Field(min_length=1)] | None = None
-    phase: Literal["A", "B", "C", "N", "AB", "BC", "CA", ""] | None = None
-    unit: Unit | None = None
-    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_site_ratio)] = 1.0
-    system: Text | None = None
-    nominal: Voltage | None = None
-    state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
-    ignore: Annotated[bool, Field(strict=True)] = False
-
-
 class _SiteFile(_SiteTable):
     station: Text = ""
     nominal_voltage: Annotated[_SiteNominalVoltage | None, BeforeValidator(_check_site_connection)] = None
@@ -471,19 +448,4 @@ class _SiteFile(_SiteTable):
     reference: Annotated[Any, BeforeValidator(partial(read_reference, "reference"))] = None
     unit: Unit = ""
     thresholds: dict[str, Annotated[Number, Field(ge=0)]] = {}
-    channels: dict[str, _SiteChannelTable] = {}
-
-
-def parse_site(text: str, source: str) -> dict[str, Any]:
-    """Return the fields of a :class:`~pqswarm.recordings.site.Site` from the text of its file, checked."""
-    try:
-        site = _SiteFile.model_validate(parse_toml(text, source))
-    except ValidationError as error:
-        raise table_error(source, explain_mistakes(error, _SiteFile)) from None
-    fields = site.model_dump(exclude={"nominal_voltage"})
-    for rule in fields["channels"].values():
-        rule["unit"] = rule["unit"] or None
-        rule["system"] = rule["system"] or None
-    nominal = site.nominal_voltage or _SiteNominalVoltage.model_construct()
-    to_neutral = nominal.phase_to_neutral
-    return {**fields, "line_to_line": nominal.line_to_line if to_neutral is None else to_neutral * sqrt(3)}
+    channels: dict[str, ChannelRule] = {}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -12,18 +11,27 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import naming_file
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.phases import find_phase
-from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, shift_time
+from pqswarm.recordings.recording import (
+    MAX_CHANNELS,
+    ChannelHeader,
+    Options,
+    RawHeader,
+    RawSource,
+    Recording,
+    RecordingError,
+    RecordingHeader,
+    shift_time,
+)
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.text import first_names
-from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
+from pqswarm.recordings.text import clean_name, first_names
+from pqswarm.recordings.units import guess_unit, is_summary, si_unit
 
 _PIECE = 262_144  # samples fetched at once
 _MAX_NOTES = 10  # on status channels
 _MAX_VALUE = 1e15  # larger samples are not measurements, and their squares would overflow
 
 
-def scale_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
+def scale_source_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
     """Return samples times the factor of their unit, with NaN for absurd ones, and the number of these."""
     samples = np.asarray(samples, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -35,35 +43,25 @@ def scale_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
     return np.where(bad, np.nan, samples), int(bad.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class FileSource:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FileSource(RecordingHeader):
     """A :class:`RecordingSource` over the result of a reader.
 
-    `numbers` are those of the channels in `raw`, `factors` convert to SI units. Notes on samples, such as how many are
+    `picked` are its channels in `raw`. Notes on samples, such as how many are
     missing, are those of the recording that :meth:`read` returns. Status channels are read for the whole recording;
     use :meth:`StatusChannel.read` for part of one.
     """
 
-    channels: tuple[ChannelHeader, ...]
-    sampling_rate: float
-    nominal_frequency: float
     n_samples: int
-    start: datetime | None
-    source: str
-    format: str
-    notes: tuple[str, ...]
-    station: str
-    path: str
     raw: RawSource
-    numbers: Sequence[int]
-    factors: Sequence[float]
+    picked: "Sequence[_SourceChannel]"
 
     @cached_property
     def status(self) -> tuple[StatusChannel, ...]:
         """Status channels of the whole recording, read once."""
         with naming_file(self.path):
             channels = self.raw.status()
-        return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(channels, 1))
+        return tuple(replace(one, name=clean_name(one.name) or f"status {n}") for n, one in enumerate(channels, 1))
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
@@ -76,22 +74,30 @@ class FileSource:
         for begin in range(first, stop, _PIECE):
             end = min(begin + _PIECE, stop)
             with naming_file(self.path):
-                piece = self.raw.fetch(begin, end, self.numbers)
-            for row, values, factor in zip(samples, piece, self.factors, strict=True):
+                piece = self.raw.fetch(begin, end, [one.number for one in self.picked])
+            for row, values, one in zip(samples, piece, self.picked, strict=True):
                 if self.raw.missing:
                     n_missing += int(np.isnan(values).sum())
-                row[begin - first : end - first], bad = scale_samples(values, factor)
+                row[begin - first : end - first], bad = scale_source_samples(values, one.factor)
                 n_bad += bad
-        channels = [Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, samples, strict=True)]
         if n_missing:
             notes.append(self.raw.missing.format(n_missing))
         if n_bad:
             notes.append(f"{count_text(n_bad, 'sample')} infinite or beyond {_MAX_VALUE:g}: treated as missing.")
         status = self.status if (first, stop) == (0, self.n_samples) else ()
         notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MAX_NOTES]
-        start = self.start if not first else shift_time(self.start, first / self.sampling_rate)
-        about = self.source, self.format, (*self.notes, *notes), self.station, self.path
-        return Recording(tuple(channels), self.sampling_rate, self.nominal_frequency, start, *about, status)
+        return Recording(
+            channels=tuple(one.with_samples(row) for one, row in zip(self.channels, samples, strict=True)),
+            sampling_rate=self.sampling_rate,
+            nominal_frequency=self.nominal_frequency,
+            start=shift_time(self.start, first / self.sampling_rate),
+            source=self.source,
+            format=self.format,
+            notes=(*self.notes, *notes),
+            station=self.station,
+            path=self.path,
+            status=status,
+        )
 
 
 _MOST_NOTES = 40
@@ -112,7 +118,7 @@ class _SourceChannel:
 
     def scale(self, samples: FloatArray) -> FloatArray:
         """Samples of the file in SI units."""
-        return scale_samples(samples, self.factor)[0]
+        return scale_source_samples(samples, self.factor)[0]
 
 
 def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSource:
@@ -123,7 +129,7 @@ def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSo
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
     picked = _usable_source_channels(raw, _pick_source_channels(raw.channels, options, notes), notes)
-    rate = _source_rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
+    rate = _source_rate(raw.sampling_rate, options.sampling_rate, clean_name(raw.format), notes)
     voltages = [one for one in picked if one.header.is_voltage] or picked
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
@@ -144,13 +150,12 @@ def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSo
         n_samples=raw.n_samples,
         start=raw.start,
         source=file_text(raw.source),
-        format=clean(raw.format),
+        format=clean_name(raw.format),
         notes=tuple(dict.fromkeys(notes)),
-        station=clean(raw.station),
+        station=clean_name(raw.station),
         path=path,
         raw=raw,
-        numbers=[one.number for one in picked],
-        factors=[one.factor for one in picked],
+        picked=picked,
     )
 
 
@@ -163,8 +168,8 @@ def _pick_source_channels(channels: Sequence[RawHeader], options: Options, notes
     ):
         unit, factor = si_unit(written)
         if "/" in written and unit in ("V", "A"):
-            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
-        name = clean(channels[number].name) or f"channel {len(picked) + 1}"
+            notes.append(f"Of the unit {clean_name(written)!r}, the first is taken.")
+        name = clean_name(channels[number].name) or f"channel {len(picked) + 1}"
         if unit in ("V", "A") and is_summary(name):
             unit = f"{unit} rms"
         header = ChannelHeader(name, unit, find_phase(channels[number].phase, name))
@@ -198,9 +203,9 @@ def _select_source_channels(channels: Sequence[RawHeader], columns: Sequence[str
         if isinstance(column, int):
             places = [column] if 0 <= column < len(channels) else []
         else:
-            places = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
+            places = [i for i, channel in enumerate(channels) if clean_name(channel.name) == column]
         if not places:
-            names = ", ".join(clean(channel.name) for channel in channels[:20])
+            names = ", ".join(clean_name(channel.name) for channel in channels[:20])
             raise RecordingError(f"has no channel {column!r}; it has {names}.")
         chosen.append(places[0])
     return chosen
@@ -214,7 +219,7 @@ def _source_units(channels: list[RawHeader], units: str | Mapping[str, str] | No
     guessed: list[str] = []
     result = []
     for channel in channels:
-        name = clean(channel.name)
+        name = clean_name(channel.name)
         unit = given.get(name, channel.unit)
         if not unit.strip():
             unit = guess_unit(name)

@@ -1,88 +1,25 @@
-"""Times of samples: dates and times of day as seconds, and sampling rates of stamps, rounded or with gaps."""
+"""Sampling rates of time stamps that are rounded or have gaps."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 
 import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.text import date_from_text
-
-_SECONDS = re.compile(r"[0-5]?\d(?:[.,]\d{1,12})?")
-_MICROSECOND = timedelta(microseconds=1)
-_HALF_A_DAY = timedelta(hours=12)
-
-
-class Clock:
-    """Dates and times of day as seconds from the first one.
-
-    `date` is that of the first row, if it is in a separate column; without dates, midnight is found from the times of
-    day. `minute` is the text of the last time up to its minute, `begin` that minute [µs]: of a time that starts with
-    the same text, only the seconds are parsed.
-    """
-
-    def __init__(self, date: str = "") -> None:
-        self.date = date
-        self.zero: datetime | None = None
-        self.last: datetime | None = None
-        self.days = 0
-        self.dated = True
-        self.minute = ""
-        self.begin = 0
-
-    def seconds(self, text: str) -> float:
-        """Seconds from the first time to that in a field; NaN if there is none."""
-        minute, _, rest = text.rpartition(":")
-        if minute and minute == self.minute and _SECONDS.fullmatch(rest):
-            whole, _, part = rest.replace(",", ".").partition(".")
-            return (self.begin + int(whole) * 1_000_000 + int(part.ljust(6, "0")[:6])) / 1_000_000
-        moment = date_from_text(text)
-        if moment is None:
-            moment = date_from_text(self.date or "2000-01-01", text) if ":" in text else None
-            if moment is None:
-                return np.nan
-            self.dated = bool(self.date)
-            if self.last is not None and self.last - moment > _HALF_A_DAY:
-                self.days += 1
-            self.last = moment
-            moment += timedelta(days=self.days)
-        if self.zero is None:
-            self.zero = moment
-        if minute.count(":") == 1 and _SECONDS.fullmatch(rest):
-            begin = moment.replace(second=0, microsecond=0) - self.zero
-            self.minute = minute
-            self.begin = begin // _MICROSECOND
-        return (moment - self.zero).total_seconds()
-
-    @property
-    def first(self) -> datetime | None:
-        """The first time, if its date is known."""
-        return self.zero if self.dated else None
-
 
 _PIECE = 65536
 """Stamps processed together; the median of the first ones is the usual step."""
 
 
-def find_rate_of_stamps(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
-    """Return the sampling rate [Hz] of time stamps [s], 0 if there is none, and the longest section without a gap.
-
-    Rounded stamps are averaged over the section; a rate that is an integer within the rounding is rounded to it.
-    Findings are added to the notes.
-    """
-    rate, kept, _ = find_rate_of_pieces([times], notes)
-    return rate, kept
-
-
-def find_rate_of_pieces(
+def find_rate_of_stamps(
     pieces: Iterable[FloatArray], notes: list[str], find_unit: Callable[[float], float] = lambda _: 1.0
 ) -> tuple[float, slice, float]:
-    """Do the same for stamps in pieces, and also return the time from the first stamp to the section [s].
+    """Return the sampling rate [Hz] of time stamps [s], the longest section without a gap, and its first time [s].
 
-    If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
+    The rate is 0 if there is none; the time is counted from the first stamp. Rounded stamps are averaged over the
+    section; a rate that is an integer within the rounding is rounded to it. Findings are added to the notes. If the
+    unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
     stretches = _StampStretches()
     for piece in _stamps_in_pieces(pieces):
@@ -163,10 +100,8 @@ class _StampStretches:
             self.current.add(times)
 
     def _close(self) -> None:
-        one = self.current
-        best = self.longest
-        if one is not None and (best is None or one.stop - one.first > best.stop - best.first):
-            self.longest = one
+        stretches = [stretch for stretch in (self.longest, self.current) if stretch is not None]
+        self.longest = max(stretches, key=lambda stretch: stretch.stop - stretch.first, default=None)
         self.current = None
 
     def rate(self, notes: list[str], find_unit: Callable[[float], float]) -> tuple[float, slice, float]:
@@ -211,18 +146,11 @@ class _StampStretches:
 
 def _stamps_in_pieces(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
     """The stamps in pieces of one size: the result must not depend on how they arrive."""
-    held: list[FloatArray] = []
-    n_held = 0
+    held = np.empty(0)
     for piece in pieces:
-        at = 0
-        while at < piece.size:
-            part = piece[at : at + _PIECE - n_held]
-            held.append(part)
-            n_held += part.size
-            at += part.size
-            if n_held == _PIECE:
-                yield np.concatenate(held)
-                held = []
-                n_held = 0
-    if n_held:
-        yield np.concatenate(held)
+        held = np.append(held, piece)
+        while held.size >= _PIECE:
+            yield held[:_PIECE]
+            held = held[_PIECE:]
+    if held.size:
+        yield held

@@ -77,7 +77,7 @@ def interruptible_status_reading(check: Callable[[], object]) -> Iterator[None]:
         _CHECK.reset(token)
 
 
-def find_changes(
+def find_status_changes(
     fetch: Callable[[int, int], AnyArray], n_samples: int, step: int, names: Sequence[str], normal: Sequence[int]
 ) -> tuple[StatusChannel, ...]:
     """Find the changes of status channels in blocks of `step` samples.

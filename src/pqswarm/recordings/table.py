@@ -20,13 +20,22 @@ from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import EXPORT, FileBytes, refuse_other_formats
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
-from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
-from pqswarm.recordings.recording import Recording, RecordingError, shift_time
-from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
-from pqswarm.recordings.source import scale_samples
-from pqswarm.recordings.stamps import Clock, find_rate_of_pieces
-from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
-from pqswarm.recordings.units import clean, si_unit, split_unit
+from pqswarm.recordings.recording import Options, RawHeader, RawSource, Reader, Recording, RecordingError, shift_time
+from pqswarm.recordings.source import scale_source_samples
+from pqswarm.recordings.stamps import find_rate_of_stamps
+from pqswarm.recordings.text import (
+    Clock,
+    MemoryBytes,
+    StoredBytes,
+    TextRows,
+    clean_name,
+    date_from_text,
+    decode_text,
+    list_date_notes,
+    number_from_text,
+    split_fields,
+)
+from pqswarm.recordings.units import si_unit, split_unit
 
 HEADER_ROWS = 300
 TIME_UNITS = {
@@ -70,7 +79,7 @@ _QUANTITY = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*([^\W\d_]*(?:/[A-Z
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
-def cell_kind(text: str, decimal: str) -> str:
+def table_cell_kind(text: str, decimal: str) -> str:
     """Return ``"n"`` for a number, ``"t"`` time stamp, ``"u"`` time with unit, ``"d"`` date, ``"x"`` other text."""
     if not text:
         return ""
@@ -88,35 +97,35 @@ def cell_kind(text: str, decimal: str) -> str:
     return "x"
 
 
-def is_header_key(text: str) -> bool:
+def is_table_setting(text: str) -> bool:
     """Whether a cell names a setting of an instrument, not a channel."""
     return _KEYS.fullmatch(text.strip().rstrip(":= ")) is not None
 
 
-def header_metadata(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
+def table_metadata(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
     """Pairs of a name and the value to the right, below, or after a colon."""
     pairs: list[tuple[str, str]] = []
     for n, row in enumerate(rows[:HEADER_ROWS]):
         below = rows[n + 1] if n + 1 < len(rows) else []
         for i, text in enumerate(row[:64]):
             key = text.lstrip("#% ").strip()
-            if cell_kind(key, decimal) != "x":
+            if table_cell_kind(key, decimal) != "x":
                 continue
             for sign in ("=", ":"):
                 name, separator, value = key.partition(sign)
                 if separator and value.strip():
-                    pairs.append((clean(name), value.strip()))
+                    pairs.append((clean_name(name), value.strip()))
                     break
             if i + 1 < len(row) and row[i + 1]:
-                pairs.append((clean(key).rstrip(":= "), row[i + 1]))
-            if i < len(below) and cell_kind(below[i], decimal) == "n":
-                pairs.append((clean(key), below[i]))
+                pairs.append((clean_name(key).rstrip(":= "), row[i + 1]))
+            if i < len(below) and table_cell_kind(below[i], decimal) == "n":
+                pairs.append((clean_name(key), below[i]))
     return pairs
 
 
-def cell_quantity(text: str, decimal: str) -> float:
+def table_cell_quantity(text: str, decimal: str) -> float:
     """A number with a unit such as ``25 kHz``, ``4 us`` or ``2.5 MS/s``; NaN if it is not."""
-    match = _QUANTITY.fullmatch(clean(text).replace(decimal, ".") if decimal != "." else clean(text))
+    match = _QUANTITY.fullmatch(clean_name(text).replace(decimal, ".") if decimal != "." else clean_name(text))
     if match is None:
         return np.nan
     unit = match[2].casefold()
@@ -126,11 +135,11 @@ def cell_quantity(text: str, decimal: str) -> float:
     return number_from_text(match[1]) * _FACTORS.get(prefix, 1.0)
 
 
-def take_header_metadata(layout: "TableLayout", metadata: list[tuple[str, str]], names: list[str]) -> None:
+def take_table_metadata(layout: "TableLayout", metadata: list[tuple[str, str]], names: list[str]) -> None:
     """Copy what the header says into the layout and the names."""
     triggers = []
     for key, value in metadata:
-        amount = cell_quantity(value, layout.decimal)
+        amount = table_cell_quantity(value, layout.decimal)
         settings = [name for name, pattern in _SETTINGS if amount > 0 and pattern.fullmatch(key)]
         if settings:
             setattr(layout, settings[0], amount)
@@ -155,12 +164,12 @@ def _trigger_in_table_header(texts: list[str]) -> str:
     return f"{day} {clock}".strip() if day else ""
 
 
-def take_header_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
+def take_table_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
     """Copy names and units of blocks side by side, each with its settings on the left, as Tektronix writes them.
 
     Return the columns that are not channels: the time of all blocks but the first, and blocks with another time.
     """
-    keys = {i for row in rows for i, text in enumerate(row) if i not in columns and is_header_key(text)}
+    keys = {i for row in rows for i, text in enumerate(row) if i not in columns and is_table_setting(text)}
     first_time = -1
     left_out = []
     for begin, end in pairwise([*sorted(keys), 1_000_000]):
@@ -181,7 +190,7 @@ def take_header_blocks(rows: list[list[str]], columns: list[int], names: list[st
     return left_out
 
 
-def take_header_units(rows: list[list[str]], units: list[str]) -> None:
+def take_table_units(rows: list[list[str]], units: list[str]) -> None:
     """Copy the units from the header of an oscilloscope: one for each channel, or one for all."""
     for row in rows:
         for i, text in enumerate(row):
@@ -257,13 +266,13 @@ def find_table_layout(lines: list[str], options: Options) -> TableLayout:
     settings = [[line] for line in above]  # spaces also separate words
     if delimiter != " ":
         settings = head + [row for row in left if any(row)]
-    names, units = _column_headers(head, columns, decimal)
-    take_header_metadata(layout, header_metadata(settings, decimal), names)
-    for column in take_header_blocks(data[:50], columns, names, units):
+    names, units = _table_column_headers(head, columns, decimal)
+    take_table_metadata(layout, table_metadata(settings, decimal), names)
+    for column in take_table_blocks(data[:50], columns, names, units):
         at = columns.index(column)
         del columns[at], names[at], units[at]
-    take_header_units(head + left, units)
-    layout.date = next((text for text in data[0] if cell_kind(text, decimal) == "d"), "")
+    take_table_units(head + left, units)
+    layout.date = next((text for text in data[0] if table_cell_kind(text, decimal) == "d"), "")
     _find_time_column(layout, columns, names, units, data, options)
     _describe_table_layout(layout)
     stamp = data[0][layout.time_column or 0] if layout.time_kind == "stamp" else ""
@@ -282,7 +291,8 @@ def _table_separators(lines: list[str], options: Options) -> tuple[str, str, lis
         if options.delimiter not in (None, delimiter) or options.decimal not in (None, decimal):
             continue
         rows = [
-            [cell_kind(text, decimal) for text in split_fields(line, delimiter)[: _MAX_COLUMNS + 1]] for line in sample
+            [table_cell_kind(text, decimal) for text in split_fields(line, delimiter)[: _MAX_COLUMNS + 1]]
+            for line in sample
         ]
         filled = sum(kind != "" for row in rows for kind in row)
         good = sum(kind in _GOOD for row in rows for kind in row)
@@ -315,20 +325,20 @@ def _first_row_of_table(lines: list[str], layout: TableLayout, columns: list[int
     run = 0
     for n, line in enumerate(lines):
         fields = split_fields(line, layout.delimiter)
-        fits = all(c < len(fields) and cell_kind(fields[c], layout.decimal) in _GOOD for c in columns)
+        fits = all(c < len(fields) and table_cell_kind(fields[c], layout.decimal) in _GOOD for c in columns)
         run = run + 1 if fits else 0
         if run == 3 or (run and n == len(lines) - 1):
             return n - run + 1
     return 0
 
 
-def _column_headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
+def _table_column_headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
     rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
-    headings = [row for row in rows if row[-1] and _is_heading_row(row, decimal)]
+    headings = [row for row in rows if row[-1] and _is_table_heading(row, decimal)]
     names = [f"column {c + 1}" for c in columns]
     units = [""] * len(columns)
-    if headings and all(_is_unit_cell(text) for text in headings[-1] if text):
+    if headings and all(_is_table_unit(text) for text in headings[-1] if text):
         units = headings.pop()
     if headings and sum(map(bool, headings[-1])) * 2 >= len(columns):
         for i, text in enumerate(headings[-1]):
@@ -338,14 +348,14 @@ def _column_headers(head: list[list[str]], columns: list[int], decimal: str) -> 
     return names, units
 
 
-def _is_heading_row(row: list[str], decimal: str) -> bool:
+def _is_table_heading(row: list[str], decimal: str) -> bool:
     """Whether a line may hold names: text, no settings of an instrument, and no numbers except channel numbers."""
-    kinds = [cell_kind(text, decimal) for text in row]
+    kinds = [table_cell_kind(text, decimal) for text in row]
     numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
-    return "x" in kinds and not is_header_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
+    return "x" in kinds and not is_table_setting(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
 
 
-def _is_unit_cell(text: str) -> bool:
+def _is_table_unit(text: str) -> bool:
     text = text.strip("[]() ")
     return text.casefold() in TIME_UNITS or text.casefold() == "sequence" or si_unit(text)[0] in ("V", "A", "W")
 
@@ -381,7 +391,7 @@ def _choose_time_column(columns: _TableColumns) -> int | None:
     if given is not None:
         known: list[str | int] = list(columns.places) if isinstance(given, int) else list(columns.headings)
         if given not in known:
-            names = ", ".join(clean(name) for name in columns.headings[:20])
+            names = ", ".join(clean_name(name) for name in columns.headings[:20])
             raise RecordingError(f"has no column {given!r} for the time; it has {names}.")
         return known.index(given)
     by_content = (i for i, kind in enumerate(columns.kinds) if kind in ("t", "u"))
@@ -407,7 +417,7 @@ def _find_time_column(
         unit = described.time_unit(at)
         layout.time_unit = TIME_UNITS.get(unit, 1.0)
         if layout.time_kind == "number" and not unit:
-            layout.time_without_unit = clean(described.names[at])
+            layout.time_without_unit = clean_name(described.names[at])
     rest = [i for i, c in enumerate(columns) if c != layout.time_column and described.kinds[i] not in ("t", "u")]
     layout.columns = [columns[i] for i in rest]
     layout.names = [described.names[i] for i in rest]
@@ -426,7 +436,7 @@ def _describe_table_columns(
         if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
             names[i] = match[1]
             units[i] = match[2]
-    kinds = [cell_kind(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
+    kinds = [table_cell_kind(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(np.array([number_from_text(text.replace(decimal, ".")) for text in cells]))
@@ -507,6 +517,7 @@ class TimeColumn:
 _WHOLE = 1_000_000  # bytes; of larger files, the start, middle and end are examined
 _MIN_RATE = 400.0
 _MAX_RATE = 1e8  # of waveforms [Hz]
+_LONG_STEP = 1000.0  # steps of this size without a unit are seconds only if they are whole minutes
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -529,8 +540,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
         return list(table.T)
 
     channels = [RawHeader(name, unit, "") for name, unit in zip(layout.names, layout.units, strict=True)]
-    n_samples = kept.stop - kept.start
-    source = RawSource(channels, rate, n_samples, fetch, layout.frequency, start, path.name, "CSV", notes)
+    source = RawSource(channels, rate, kept.stop - kept.start, fetch, layout.frequency, start, path.name, "CSV", notes)
     source.missing = "Samples missing, or not numbers: {}."
     return [source]
 
@@ -611,9 +621,8 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     0.001,1.5
     <BLANKLINE>
     """
-    header = ["time [s]"]
-    header += [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
-    lines = [",".join(_quote_csv_cell(text) for text in header)]
+    header = [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
+    lines = [",".join(_quote_csv_cell(text) for text in ("time [s]", *header))]
     columns = [channel.samples.tolist() for channel in recording.channels]
     for n, row in enumerate(zip(*columns, strict=True)):
         fields = ["" if value != value else f"{value:.12g}" for value in row]
@@ -635,7 +644,7 @@ def _find_table_rate(
     clock = Clock(layout.date) if layout.time_kind == "stamp" else None
     value: Callable[[str], float] | Clock | None = clock
     if layout.time_kind == "quantity":
-        value = partial(cell_quantity, decimal=layout.decimal)
+        value = partial(table_cell_quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
     stamp_notes: list[str] = []
     per_second = 1.0
@@ -646,7 +655,7 @@ def _find_table_rate(
             per_second = _guess_time_column_unit(rows, layout, rate, notes)
         return per_second
 
-    rate, kept, seconds = find_rate_of_pieces(column.pieces(), stamp_notes, find_unit)
+    rate, kept, seconds = find_rate_of_stamps(column.pieces(), stamp_notes, find_unit)
     if column.n_times < 2:
         raise RecordingError("does not give its sampling rate: its time column holds no times.")
     if column.n_missing:
@@ -696,7 +705,7 @@ def _guess_time_column_unit(rows: TextRows, layout: TableLayout, rate: float, no
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
         table = rows.table(layout.first_row + first, layout.first_row + stop, layout.columns[:MOST_CHANNELS])
-        return [scale_samples(column, 1.0)[0] for column in table.T]
+        return [scale_source_samples(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
         possible = rate < _MIN_RATE <= rate * per_second <= _MAX_RATE
@@ -706,6 +715,12 @@ def _guess_time_column_unit(rows: TextRows, layout: TableLayout, rate: float, no
                 "frequency of a grid."
             )
             return per_second
+    step = 1 / rate
+    if step >= _LONG_STEP and abs(step / 60 - round(step / 60)) > 1e-6:
+        raise RecordingError(
+            f"does not give the unit of its column {layout.time_without_unit!r}, and steps of {step:g} are hardly "
+            "seconds: name the unit, as in 'time [us]', or set sampling_rate."
+        )
     notes.append(f"The unit of {layout.time_without_unit!r} is not given: seconds are assumed.")
     return 1.0
 

@@ -6,7 +6,7 @@ Makers agree on little. The tables here hold what is common in Europe, America, 
 import re
 import unicodedata
 
-_NAME_LIMIT = 120  # characters
+from pqswarm.recordings.text import clean_name
 
 _PREFIXES = {"": 1.0, "u": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _BASES = {"V": "V", "A": "A", "W": "W", "VA": "VA", "VAR": "var", "HZ": "Hz"}
@@ -41,21 +41,13 @@ _CURRENT = re.compile(rf"(?<![A-Za-z])[34]?I{_OF_PHASE}|current|strom|courant|am
 _UNIT_AT_END = re.compile(r"^(.*?)\s*(?:\[([^\[\]]{0,12})\]|\(([^()]{0,12})\)|[/,]\s*([^\W\d_]{1,3}))\s*$")
 
 
-def clean(text: str) -> str:
-    """Make a name safe to show: no control characters, at most 120 characters."""
-    kept = "".join(
-        " " if c in "\t\r\n" else c for c in text[:1000] if c in "\t\r\n" or unicodedata.category(c)[0] != "C"
-    )
-    return " ".join(kept.split())[:_NAME_LIMIT]
-
-
 def si_unit(text: str) -> tuple[str, float]:
     """Return the SI unit and the factor to it; an unknown unit is returned unchanged.
 
     Other alphabets and languages, and additions to volts and amperes, are understood; RMS values have a separate unit.
     Of two units, such as ``V/kV``, the first counts.
     """
-    text = clean(text)
+    text = clean_name(text)
     plain = unicodedata.normalize("NFKC", text)
     exact = _plain_unit(plain)
     if exact is not None:
@@ -87,7 +79,7 @@ def _plain_unit(text: str) -> tuple[str, float] | None:
 
 def split_unit(header: str) -> tuple[str, str]:
     """Split a column header, such as ``Ua (kV)``, into name and unit."""
-    header = clean(header)
+    header = clean_name(header)
     match = _UNIT_AT_END.match(header)
     if match is None:
         return header, ""

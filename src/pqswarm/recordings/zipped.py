@@ -14,11 +14,11 @@ from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import COMPANIONS, is_document
 from pqswarm.recordings.npz import NPZ
-from pqswarm.recordings.reader import Options, RawSource, Reader
-from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.units import clean
+from pqswarm.recordings.recording import Options, RawSource, Reader, RecordingError
+from pqswarm.recordings.text import clean_name
 
 _MAX_MEMBERS = 1000
+_XML = ".xml"  # COMTRADE in XML, perhaps: unpacked if there is nothing else, to say why it is not read
 
 
 def open_zip(path: Path, options: Options) -> list[RawSource]:
@@ -73,6 +73,7 @@ def _unpack_zip_members(archive: zipfile.ZipFile, limit: int, folder: Path, suff
         if inside.suffix.casefold() in suffixes.union(COMPANIONS)
         and not ("__MACOSX" in inside.parts or is_document(inside.name))
     ]
+    chosen = chosen or [member for member in members if member[1].suffix.casefold() == _XML]
     total = sum(info.file_size for info, _ in chosen)
     if len(chosen) > _MAX_MEMBERS or total > limit:
         held = f"{count_text(len(chosen), 'file')} of {total / 1e6:.0f} MB"
@@ -88,8 +89,8 @@ def _unpack_zip_members(archive: zipfile.ZipFile, limit: int, folder: Path, suff
         number = numbers.setdefault(str(inside.with_suffix("")).casefold(), len(numbers))
         target = folder / f"{number}{inside.suffix.casefold()}"
         target.write_bytes(archive.read(info))
-        unpacked[target] = clean(inside.name)
-    return {target: name for target, name in unpacked.items() if target.suffix in suffixes}
+        unpacked[target] = clean_name(inside.name)
+    return {target: name for target, name in unpacked.items() if target.suffix in {*suffixes, _XML}}
 
 
 def _keep_zipped_in_memory(raw: RawSource) -> RawSource:

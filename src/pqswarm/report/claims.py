@@ -13,9 +13,9 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.report.paper import ALGORITHMS, Overlay
-from pqswarm.report.section import Table
-from pqswarm.report.sentences import at_most, decibel, enumerate_words, percent, points, probability
+from pqswarm.report.section import Table, at_most, decibel, enumerate_words, percent, points, probability
 from pqswarm.report.summary import (
+    ALPHA,
     ClassifierAcrossDatasets,
     ClassifierAcrossSpecifications,
     ClassifierSummary,
@@ -35,7 +35,6 @@ UNKNOWN = "inconclusive"
 HERO = ALGORITHMS[-1]
 """The algorithm of the paper."""
 
-_ALPHA = 0.05
 _ERRORS = 2.0  # standard errors by which two error rates must differ
 _RULES_FOR_RUNS = (
     "Means: holds if the mean of {hero} is significantly lower than every rival's (two-sided Mann-Whitney test, "
@@ -102,9 +101,9 @@ def claim_p_values(values: Mapping[str, FloatArray], control: str) -> dict[str, 
 def _conclude_claim_on_means(means: Mapping[str, float], p: Mapping[str, float], refuted: str) -> str:
     """Whether the mean of the hero is significantly lower than all others."""
     ahead = [title for title in p if means[title] < means[HERO]]
-    if any(p[title] <= _ALPHA for title in ahead):
+    if any(p[title] <= ALPHA for title in ahead):
         return refuted
-    return HOLDS if not ahead and max(p.values()) <= _ALPHA else UNKNOWN
+    return HOLDS if not ahead and max(p.values()) <= ALPHA else UNKNOWN
 
 
 def _say_claim_means(
@@ -157,11 +156,11 @@ def _significance_claim_by_runs(runs: ClaimRuns) -> Outcome:
     table = np.array(list(errors.values())).T
     if min(table.shape) < 2:
         return UNKNOWN, "needs two runs and two algorithms"
-    result = posthoc(friedman(table, names=list(errors)), HERO, alpha=_ALPHA)
+    result = posthoc(friedman(table, names=list(errors)), HERO, alpha=ALPHA)
     p = dict(zip(result.names, result.p_hommel.tolist(), strict=True))
     hero_is_ahead = dict(zip(result.names, (result.differences > 0).tolist(), strict=True))
-    better = [title for title in p if not hero_is_ahead[title] and p[title] <= _ALPHA]
-    level = [title for title in p if p[title] > _ALPHA]
+    better = [title for title in p if not hero_is_ahead[title] and p[title] <= ALPHA]
+    level = [title for title in p if p[title] > ALPHA]
     if better:
         return runs.refute(by_runs=False), f"{enumerate_words(better)} significantly better"
     if level:
@@ -200,7 +199,7 @@ def _sffs_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
         f"on {int((medians < single - 1e-9).sum())} of {medians.size} ({probability(p)}): median run "
         f"{percent(float(medians.mean()))} vs. {percent(float(single.mean()))}"
     )
-    if p > _ALPHA:
+    if p > ALPHA:
         return UNKNOWN, numbers
     return (HOLDS if medians.mean() < single.mean() else FAILS), numbers
 
@@ -236,7 +235,7 @@ def _noise_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
     lowest = np.array([float(noise.gain(HERO).min()) for noise in tested])
     n_robust = int((lowest >= 0).sum())
     numbers = f"on {n_robust} of {len(tested)}; mean of the minimum gains {points(float(lowest.mean()))} points"
-    if wilcoxon_signed_rank(lowest, np.zeros(lowest.size)) > _ALPHA:
+    if wilcoxon_signed_rank(lowest, np.zeros(lowest.size)) > ALPHA:
         return UNKNOWN, numbers
     return (HOLDS if lowest.mean() > 0 else FAILS), numbers
 
@@ -245,7 +244,6 @@ def _level_claim_by_runs(runs: ClaimRuns) -> Outcome:
     """Whether all features have the error rate printed in the paper."""
     here = runs.classifier.all_features
     printed = runs.classifier.paper.all_features
-    assert printed is not None  # noqa: S101
     error = sqrt(here * (1 - here) / runs.study.n_events + printed * (1 - printed) / runs.n_events)
     refuted = FAILS if runs.study.n_events >= runs.n_events else UNKNOWN  # with fewer events a classifier learns less
     conclusion = HOLDS if abs(here - printed) <= _ERRORS * error else refuted
@@ -257,7 +255,6 @@ def _level_claim_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
 
     values = classifier.all_features
     printed = classifier.paper.all_features
-    assert printed is not None  # noqa: S101
     ends = f"{percent(float(values.min()))} to {percent(float(values.max()))}"
     numbers = f"{percent(float(values.mean()))} ({ends}); paper: {percent(printed)}"
     if values.size < 2:
@@ -318,12 +315,10 @@ def check_claims(study: DatasetSummary, classifier: ClassifierSummary) -> list[C
 
 def check_claims_over_datasets(classifier: ClassifierAcrossDatasets) -> list[Claim]:
     """Check the paper's claims over several data sets; none if the plan or paper lacks the classifier."""
-    if not classifier.paper or HERO not in classifier.titles:
-        return []
     return [
         Claim(claim.statement.format(hero=HERO), *claim.by_datasets(classifier))
         for claim in CLAIMS
-        if claim.by_datasets is not None
+        if claim.by_datasets is not None and classifier.paper and HERO in classifier.titles
     ]
 
 

@@ -10,28 +10,30 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.document import Document, Passage, number_contents
 from pqswarm.report.overview import describe_study, overview_datasets_panel, overview_runs_panel
-from pqswarm.report.runs import ALL_FEATURES, draw_panels
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import count, enumerate_words, percent
+from pqswarm.report.runs import ALL_FEATURES, draw_run_panels
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, count, enumerate_words, percent
 from pqswarm.report.style import Palette
-from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, MultiverseSummary, StudySummary
+from pqswarm.report.summary import (
+    MEASURE_FACTORS,
+    MEASURE_FORMATS,
+    MEASURE_NOUNS,
+    MEASURES,
+    ClassifierAcrossDatasets,
+    Measure,
+    MultiverseSummary,
+    StudySummary,
+)
 from pqswarm.statistics import hommel, mann_whitney, wilcoxon_signed_rank
-
-_MEASURES: tuple[Measure, ...] = ("error", "size")
-_HEADINGS: dict[Measure, str] = {"error": "error rate [%]", "size": "features"}
-_FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
-_FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
 
 
 def compare_studies(studies: Mapping[str, StudySummary | MultiverseSummary]) -> Document:
     """Compare studies, given by name, in one report: the classifiers and algorithms that all have."""
-    comparable: dict[str, StudySummary] = {}
-    for name, study in studies.items():
-        if isinstance(study, MultiverseSummary):
-            raise PqswarmError(
-                f"{name} is a multiverse: its report compares its specifications; compare other studies."
-            )
-        comparable[name] = study
+    comparable = {name: study for name, study in studies.items() if isinstance(study, StudySummary)}
+    multiverse = next((name for name in studies if name not in comparable), None)
+    if multiverse is not None:
+        raise PqswarmError(
+            f"{multiverse} is a multiverse: its report compares its specifications; compare other studies."
+        )
     return _StudyComparison(comparable).compose()
 
 
@@ -109,9 +111,9 @@ class _StudyComparison:
             raise PqswarmError(f"the studies {enumerate_words(self.names)} have no algorithm of the same name.")
         others = self.names[1:]
         columns: dict[str, tuple[str, str]] = {"classifier": ("classifier", "")}
-        for measure in _MEASURES:
-            form = _FORMATS[measure]
-            columns |= {f"{measure} {name}": (f"{_HEADINGS[measure]}, {name}", form) for name in self.names}
+        for measure in MEASURES:
+            form = MEASURE_FORMATS[measure]
+            columns |= {f"{measure} {name}": (f"{MEASURE_NOUNS[measure]}, {name}", form) for name in self.names}
             for name in others:
                 which = f", {name}" if len(others) > 1 else ""
                 columns[f"{measure} change {name}"] = (f"difference{which}", f"+{form}")
@@ -134,7 +136,7 @@ class _StudyComparison:
         rows: list[dict[str, Any]] = [
             {"algorithm": title, "classifier": classifier} for title in (*titles, ALL_FEATURES)
         ]
-        for measure in _MEASURES:
+        for measure in MEASURES:
             values = {
                 (title, name): self._values(each, title, measure)
                 for title in (*titles, ALL_FEATURES)
@@ -142,7 +144,7 @@ class _StudyComparison:
             }
             for row in rows:
                 for name in self.names:
-                    row[f"{measure} {name}"] = _FACTORS[measure] * float(values[row["algorithm"], name].mean())
+                    row[f"{measure} {name}"] = MEASURE_FACTORS[measure] * float(values[row["algorithm"], name].mean())
             for name in self.names[1:]:
                 p = [self._test(name, values[title, self.base], values[title, name]) for title in titles]
                 adjusted = dict(zip(titles, hommel(p).tolist() if p else [], strict=True))
@@ -187,7 +189,7 @@ class _StudyComparison:
                 for classifier, results in self.classifiers.items()
                 for name, each in results.items()
             }
-            return draw_panels(panels, Palette(titles, self.studies[self.base].baseline), narrow, unit)
+            return draw_run_panels(panels, Palette(titles, self.studies[self.base].baseline), narrow, unit)
 
         once = ", hollow ones searches that run only once" if self.by_run else ""
         note = f"Each panel has its own scale. Small markers are {unit}s, large ones means{once}."

@@ -1,7 +1,7 @@
 """The content of a report, independent of its format: overview, and sections on each classifier and the study."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -71,39 +71,29 @@ class Document:
         return [drawing for content in self.contents for drawing in content.drawings]
 
 
-@dataclass(frozen=True)
-class _DocumentLayout:
-    """What the report of one kind of summary consists of."""
-
-    overview: Callable[[Any], Content]
-    describe: Callable[[Any], str]
-    sections: Sequence[Section]
-
-
-def _document_layout(study: DatasetSummary | StudySummary | MultiverseSummary) -> _DocumentLayout:
+def _document_layout(study: Any) -> tuple[Content, str, Sequence[Section]]:
+    """The overview, the description and the sections of a report."""
     if isinstance(study, DatasetSummary):
-        return _DocumentLayout(overview_of_dataset, describe_dataset, list(REGISTRY.values()))
+        return overview_of_dataset(study), describe_dataset(study), list(REGISTRY.values())
     if isinstance(study, StudySummary):
-        return _DocumentLayout(overview_of_study, describe_study, SECTIONS_OVER_DATASETS)
-    return _DocumentLayout(overview_of_multiverse, describe_multiverse, SECTIONS_OVER_SPECIFICATIONS)
+        return overview_of_study(study), describe_study(study), SECTIONS_OVER_DATASETS
+    return overview_of_multiverse(study), describe_multiverse(study), SECTIONS_OVER_SPECIFICATIONS
 
 
 def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Document:
     """Return the report of a study: on one data set with all sections, on several, or of a multiverse."""
     if isinstance(study, StudySummary) and study.only is not None:
         return compose(replace(study.only, plan=study.plan))
-    layout = _document_layout(study)
-    general = [(s, s.content(study)) for s in layout.sections if isinstance(s, StudySection)]
+    overview, description, sections = _document_layout(study)
+    general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     answers = [sentence for _, content in general for sentence in content.answer]
     document = Document(
         title=study.plan.title,
-        overview=layout.overview(study),
-        description=" ".join([layout.describe(study), *answers]),
+        overview=overview,
+        description=" ".join([description, *answers]),
         baseline=study.baseline,
         version=study.about.version,
-        chapters=tuple(
-            _compose_document_chapter(study, classifier, layout.sections) for classifier in study.classifiers
-        ),
+        chapters=tuple(_compose_document_chapter(study, classifier, sections) for classifier in study.classifiers),
         parts=tuple(_name_document_parts(section, content, "") for section, content in general if content.shown),
     )
     return number_contents(document)

@@ -22,7 +22,8 @@ def html_report(document: Document) -> str:
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     numbers = count()
-    loader.filters["bind"] = _bind_units_in_html
+    # A number and its unit stay on one line.
+    loader.filters["bind"] = lambda text: text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
     loader.filters["pictures"] = lambda drawing: _html_pictures(drawing, f"d{next(numbers)}")
     script = read_scripts("draw.js") + "\n" + _html_template("report.js")
     if any(table.name == "specifications" for table in document.tables):
@@ -37,11 +38,6 @@ def html_report(document: Document) -> str:
 
 def _html_template(name: str) -> str:
     return (files("pqswarm.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _bind_units_in_html(text: str) -> str:
-    """Keep a number and its unit on one line."""
-    return text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
 
 
 def _html_pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import BoolArray
 from pqswarm.events import get_preset
 from pqswarm.report.claims import check_claims_in_specifications, claim_fractions_table, claim_p_values, claims_table
-from pqswarm.report.runs import Panel, draw_panels, run_points
-from pqswarm.report.section import Content, Table, adaptive_drawing
+from pqswarm.report.runs import Panel, draw_run_panels, run_points
+from pqswarm.report.section import Content, Table, adaptive_drawing, count, count_runs, enumerate_words, percent
 from pqswarm.report.sections.datasets import say_leader_over_datasets
 from pqswarm.report.sections.specifications import specification_curve
-from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
 from pqswarm.report.summary import (
+    ALPHA,
     ClassifierAcrossDatasets,
     ClassifierAcrossSpecifications,
     ClassifierSummary,
@@ -27,7 +27,6 @@ from pqswarm.study import StudyPlan, load_plan
 from pqswarm.study.plan import held_out_seeds
 
 _CAPTION = "Error rate against number of features"
-_ALPHA = 0.05
 _MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
 _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %
 
@@ -82,9 +81,11 @@ def overview_of_multiverse(study: MultiverseSummary) -> Content:
 def plot_overview(study: DatasetSummary | StudySummary, *, narrow: bool = False) -> Figure:
     """Draw error against size for all classifiers of a study: runs, or means on data sets, and larger, their means."""
     if isinstance(study, DatasetSummary):
-        return draw_panels({each.name: overview_runs_panel(each) for each in study.classifiers}, study.palette, narrow)
+        return draw_run_panels(
+            {each.name: overview_runs_panel(each) for each in study.classifiers}, study.palette, narrow
+        )
     panels = {each.name: overview_datasets_panel(each) for each in study.classifiers}
-    return draw_panels(panels, study.palette, narrow, "data set")
+    return draw_run_panels(panels, study.palette, narrow, "data set")
 
 
 def overview_runs_panel(classifier: ClassifierSummary) -> Panel:
@@ -118,7 +119,7 @@ def _overview_of_best_repeated(classifier: ClassifierSummary) -> str:
     means = {title: (float(values.mean()), float(classifier.sizes(title).mean())) for title, values in errors.items()}
     leader = min(means, key=lambda title: means[title])
     p = claim_p_values(errors, leader)
-    level = sorted((t for t in means if t == leader or p[t] > _ALPHA), key=lambda title: means[title])
+    level = sorted((t for t in means if t == leader or p[t] > ALPHA), key=lambda title: means[title])
     smallest = min(level, key=lambda title: means[title][::-1])
     error, size = means[leader]
     name = f"{classifier.name}, on this data set"

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from math import nan
 from typing import Any, Literal
 
 from pqswarm.report.section import PAPER, SOURCE
@@ -38,7 +39,7 @@ class Overlay:
     and by title. A row of `noise` holds a level, Theta(U), and accuracies and gains by title.
     """
 
-    all_features: float | None = None
+    all_features: float = nan
     performance: _Rows = field(default_factory=dict)
     ranks: _Rows = field(default_factory=dict)
     posthoc: Mapping[str, _Rows] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Overlay:
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return self.all_features is not None
+        return bool(self.performance)
 
     def means(self, measure: Literal["error", "size"]) -> dict[str, float]:
         """Return the mean errors or sizes of the algorithms, by title."""

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.sentences import count, features, percent
-from pqswarm.report.style import GREY, INK, NARROW, STYLE, WIDE, EndLabel, Palette, draw_guides, label_ends, mark
+from pqswarm.report.section import count, features, percent
+from pqswarm.report.style import GREY, INK, NARROW, WIDE, EndLabel, Palette, draw_guides, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary
 from pqswarm.study import RunRecord
 
@@ -86,7 +85,7 @@ def draw_run_points(
         labels.append(palette.label(axis, title, edge, 100 * float(np.median(errors)), marked=True))
     values = [100 * errors for _, errors in points.values()]
     if all_features is not None:
-        labels.append(draw_all_features(axis, *all_features, edge))
+        labels.append(draw_error_of_all_features(axis, *all_features, edge))
         values.append(np.array([100 * all_features[1]]))
     low, high = float(np.concatenate(values).min()), float(np.concatenate(values).max())
     margin = 0.07 * max(high - low, 0.02 * high, 1e-6)
@@ -98,7 +97,7 @@ def draw_run_points(
     return labels
 
 
-def draw_all_features(axis: Axes, number: int, error: float, edge: float) -> EndLabel:
+def draw_error_of_all_features(axis: Axes, number: int, error: float, edge: float) -> EndLabel:
     """Draw the error of all features as a line, and return its label."""
     line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
     mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
@@ -109,24 +108,24 @@ Panel = tuple[Points, Points, Sequence[int | str] | None, tuple[int, float]]
 """Points, fronts, numbers of the runs, and number and error of all features; see :func:`draw_run_points`."""
 
 
-def draw_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, unit: str = "run") -> Figure:
+@styled
+def draw_run_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, unit: str = "run") -> Figure:
     """Draw error against size in a panel for each classifier, side by side or, if narrow, below each other."""
     columns = 1 if narrow or len(panels) == 1 else 2
     rows = -(-len(panels) // columns)
     most = max(len(points) for points, *_ in panels.values())
-    with mpl.rc_context(STYLE):
-        size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
-        figure = Figure(figsize=size, layout="constrained")
-        labels = []
-        for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
-            axis = figure.add_subplot(rows, columns, i + 1)
-            labels += draw_run_points(axis, points, whole, palette, fronts, numbers, unit)
-            axis.set_title(name, fontweight="bold", parse_math=False)
-            if i % columns == 0:
-                axis.set_ylabel("error rate [%]")
-            if i + columns >= len(panels):
-                axis.set_xlabel("features selected")
-        return label_ends(figure, labels)
+    size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
+    figure = Figure(figsize=size, layout="constrained")
+    labels = []
+    for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
+        axis = figure.add_subplot(rows, columns, i + 1)
+        labels += draw_run_points(axis, points, whole, palette, fronts, numbers, unit)
+        axis.set_title(name, fontweight="bold", parse_math=False)
+        if i % columns == 0:
+            axis.set_ylabel("error rate [%]")
+        if i + columns >= len(panels):
+            axis.set_xlabel("features selected")
+    return label_line_ends(figure, labels)
 
 
 _STEPS = 150
@@ -163,7 +162,7 @@ def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
     }
 
 
-def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
+def convergence_quartiles(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the evaluations, of `at`, after which errors (n_runs, n_points) change, and quartiles (3, n)."""
     curve = np.asarray(given, dtype=np.float64)
     if curve.ndim != 2 or 0 in curve.shape or curve.shape[1] > at.size:
@@ -180,7 +179,7 @@ def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArra
     return at[chosen[kept]], values[:, kept]
 
 
-def errors_attained_by_runs(record: RunRecord) -> FloatArray:
+def errors_attained_by_run(record: RunRecord) -> FloatArray:
     """Return the lowest error of a run with at most 1, 2, 3, ... features; infinite if it has none."""
     masks, errors = record.result.front_masks, record.result.front_errors
     lowest = np.full(record.mask.size, np.inf)

@@ -1,10 +1,10 @@
-"""A section of a report: one question, answered by text, figures and tables, and how tables are written."""
+"""A section of a report: one question, answered by text, figures and tables, and how numbers and tables are written."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.text import disarm
@@ -99,7 +99,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_section_cell_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
+        return any(_is_table_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column, by default its key."""
@@ -117,21 +117,21 @@ class Table:
             return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
-        return _unbold_section_text(str(value))
+        return _unbold_table_text(str(value))
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds the best value of its column or row."""
-        if column in self.across and _is_section_cell_number(row[column]):
-            return bool(row[column] == max(row[other] for other in self.across if _is_section_cell_number(row[other])))
-        if column not in (*self.lowest, *self.highest) or not _is_section_cell_number(row[column]):
+        if column in self.across and _is_table_number(row[column]):
+            return bool(row[column] == max(row[other] for other in self.across if _is_table_number(row[other])))
+        if column not in (*self.lowest, *self.highest) or not _is_table_number(row[column]):
             return False
         peers = [other[column] for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
-        values = [value for value in peers if _is_section_cell_number(value)]
+        values = [value for value in peers if _is_table_number(value)]
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell of a signed column is negative."""
-        return column in self.signed and _is_section_cell_number(row[column]) and row[column] < 0
+        return column in self.signed and _is_table_number(row[column]) and row[column] < 0
 
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
         """Return the classes of a cell in HTML."""
@@ -152,7 +152,7 @@ class Table:
 
     def value(self, row: Mapping[str, Any], column: str) -> str:
         """Return a number with full precision, for sorting; empty for other values."""
-        return repr(row[column]) if _is_section_cell_number(row[column]) else ""
+        return repr(row[column]) if _is_table_number(row[column]) else ""
 
     def markdown(self) -> str:
         """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
@@ -165,16 +165,16 @@ class Table:
         """Return the table as LaTeX (packages booktabs and graphicx); negative values are underlined."""
         columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
         head, _, body = self._plain("latex", (_BEST, _END), (_BAD, _END)).partition("\n")
-        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset_section_cell(body)])
+        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset_latex_table(body)])
         wide = len(columns) > _MAX_COLUMNS
         lines = [
             f"% Table {self.number}" if self.number else "",
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{section_text_in_latex(self.caption)}}}",
+            rf"\caption{{{latex_text(self.caption)}}}",
             rf"\label{{tab:{self.name}}}",
             rf"\resizebox{{\linewidth}}{{!}}{{{tabular}}}" if wide else tabular,
-            rf"\par\smallskip{{\footnotesize {section_text_in_latex(self.note)}\par}}" if self.note else "",
+            rf"\par\smallskip{{\footnotesize {latex_text(self.note)}\par}}" if self.note else "",
             r"\end{table}",
         ]
         return "\n".join(filter(None, lines))
@@ -182,25 +182,22 @@ class Table:
     def csv(self) -> str:
         """Return the table as CSV with full precision; formulas in text are escaped by an apostrophe."""
         rows = [
-            {str(disarm(key)): disarm(value) for key, value in _split_section_table_intervals(row).items()}
-            for row in self.rows
+            {str(disarm(key)): disarm(value) for key, value in _split_table_intervals(row).items()} for row in self.rows
         ]
         return plain_table(rows, "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with the best and negative values marked."""
-        keys = self.keys
-        shown = []
-        for row in self.rows:
-            cells = {}
-            for key in keys:
-                before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
-                cells[key] = f"{before}{self.text(row, key)}{after}"
-            shown.append(cells)
-        return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
+
+        def marked(row: Mapping[str, Any], key: str) -> str:
+            before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
+            return f"{before}{self.text(row, key)}{after}"
+
+        cells = [{key: marked(row, key) for key in self.keys} for row in self.rows]
+        return plain_table(cells, style, headings={key: self.heading(key) for key in self.keys})
 
 
-def _split_section_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+def _split_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with two entries for each interval."""
     plain: dict[str, Any] = {}
     for key, value in row.items():
@@ -212,17 +209,17 @@ def _split_section_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def section_text_in_latex(text: str) -> str:
+def latex_text(text: str) -> str:
     """Return text with special characters of LaTeX escaped."""
-    lines = plain_table([{_unbold_section_text(text): ""}], "latex").splitlines()
-    return _typeset_section_cell(lines[2].removesuffix(r" \\").rstrip())
+    lines = plain_table([{_unbold_table_text(text): ""}], "latex").splitlines()
+    return _typeset_latex_table(lines[2].removesuffix(r" \\").rstrip())
 
 
-def _unbold_section_text(text: str) -> str:
+def _unbold_table_text(text: str) -> str:
     return "".join(one for one in text if one not in (_BEST, _BAD, _END))
 
 
-def _typeset_section_cell(latex: str) -> str:
+def _typeset_latex_table(latex: str) -> str:
     """Replace characters missing in LaTeX's fonts by mathematics, and marks by commands."""
     latex = _MINUS.sub("$-$", latex)
     for character, command in _MATHEMATICS.items():
@@ -232,7 +229,7 @@ def _typeset_section_cell(latex: str) -> str:
     return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
 
 
-def _is_section_cell_number(value: Any) -> bool:
+def _is_table_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -324,3 +321,55 @@ class StudySection(Section):
     """A question about the whole study: `content` takes its summary."""
 
     content: Callable[[Any], Content]
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction in percent: 0.0638 is ``6.38 %``."""
+    return f"{100 * fraction:.2f} %"
+
+
+def probability(p: float) -> str:
+    """Return a p-value as text: ``p = 0.031``, or ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def at_most(p: float) -> str:
+    """Return an upper bound of several p-values as text: ``p ≤ 0.031``."""
+    return probability(p).replace("=", "≤")
+
+
+def count(mean: float) -> str:
+    """Return a mean number, with one decimal if it is not an integer."""
+    return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"
+
+
+def features(number: int) -> str:
+    """Return a number of features as text."""
+    return f"{number} feature{'s' * (number != 1)}"
+
+
+def count_runs(number: int) -> str:
+    """Return a number of runs as text."""
+    return f"{number} runs" if number > 1 else "one run"
+
+
+def decibel(level: float) -> str:
+    """Return a noise level as text, such as ``20 dB`` or ``∞ dB``."""
+    return "∞ dB" if level == inf else f"{level:g} dB"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration [s] as text, in seconds, minutes or hours."""
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+
+
+def points(value: float) -> str:
+    """Return a number of percentage points with two decimals, never as minus zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def enumerate_words(words: Sequence[str]) -> str:
+    """Return words as a list: ``a, b and c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -59,6 +59,8 @@ STYLE: Any = {
     "path.simplify": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
+styled = mpl.rc_context(STYLE)
+"""Decorator of functions that draw a figure."""
 _NO_LAYOUT: Any = {"figure.autolayout": False, "figure.constrained_layout.use": False}
 _MIDDLE = 0.2  # luminance at which white and ink are equally legible
 
@@ -111,7 +113,7 @@ def _save_scaled_pdf_figure(figure: Figure, file: IO[bytes], width: float, stamp
     pdf.close()
 
 
-def settle(figure: Figure) -> Figure:
+def settle_layout(figure: Figure) -> Figure:
     """Lay the figure out once and round the positions: the last bits of the solver differ between runs."""
     engine = figure.get_layout_engine()
     if engine is not None:
@@ -188,9 +190,8 @@ def mark(artist: _Artist, series: str = "", tips: Sequence[str] = (), key: str =
 
 def mark_of(artist: Artist) -> SeriesMark:
     """Return the series and tooltips that :func:`mark` set."""
-    series_mark = getattr(artist, _ATTRIBUTE, SeriesMark())
-    assert isinstance(series_mark, SeriesMark)  # noqa: S101
-    return series_mark
+    known: SeriesMark = getattr(artist, _ATTRIBUTE, SeriesMark())
+    return known
 
 
 _MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
@@ -273,7 +274,7 @@ class EndLabel(NamedTuple):
     series: str = ""
 
 
-def spread_end_labels(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> FloatArray:
+def spread_line_labels(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> FloatArray:
     """Move positions apart (least squares), in order, to a gap apart, if need be beyond `low` and `high`."""
     from scipy.optimize import isotonic_regression
 
@@ -285,7 +286,7 @@ def spread_end_labels(places: Sequence[float], gap: float, low: float = 0.0, hig
     return result
 
 
-def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
+def label_line_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
     """Settle a figure and write labels beside its axes, near the ends of the lines, without overlap."""
     start = 21.0 if any(label.marker for label in labels) else 13.0  # points beyond the axes
     texts = []
@@ -294,13 +295,13 @@ def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
         look: dict[str, Any] = {"va": "center_baseline", "fontweight": "bold" if label.strong else "normal"}
         look["transform"] = axis.transAxes + ScaledTranslation(start / 72, 0.0, figure.dpi_scale_trans)
         texts.append(mark(axis.text(1.0, 0.5, label.text, parse_math=False, **look), label.series))
-    settle(figure)
+    settle_layout(figure)
     for axis in dict.fromkeys(label.axis for label in labels):
         mine = [(label, text) for label, text in zip(labels, texts, strict=True) if label.axis is axis]
         to_axes = (axis.transData - axis.transAxes).transform
         ends = to_axes([(label.x, label.y) for label, _ in mine])
         height = max(text.get_window_extent().height for _, text in mine) / axis.bbox.height
-        places = spread_end_labels(ends[:, 1].tolist(), 1.1 * height, 0.3 * height, 1.0).round(5)
+        places = spread_line_labels(ends[:, 1].tolist(), 1.1 * height, 0.3 * height, 1.0).round(5)
         bend, stop, middle = (1.0 + np.array([6.0, 11.0, 14.5]) * figure.dpi / 72 / axis.bbox.width).round(5)
         for (label, text), (x, y), place in zip(mine, ends.round(5), places, strict=True):
             text.set_y(place)

@@ -1,7 +1,7 @@
 """Read the store of a study into the numbers that the sections of a report use."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names
-from pqswarm.report.consistency import check_consistency
 from pqswarm.report.paper import Overlay, paper_overlay
-from pqswarm.report.sentences import enumerate_words
+from pqswarm.report.section import enumerate_words
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 Measure = Literal["error", "size"]
 """What algorithms are compared by: error rates, or numbers of selected features."""
+
+MEASURES: tuple[Measure, ...] = ("error", "size")
+MEASURE_NOUNS: dict[Measure, str] = {"error": "error rate [%]", "size": "features"}
+MEASURE_FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
+MEASURE_FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
+
+ALPHA = 0.05
+"""Significance level of the tests of a report."""
 
 _Finding = TypeVar("_Finding", bound=findings.Finding)
 
@@ -58,14 +66,35 @@ class NoiseSummary:
         return np.round(self.held_out[title] - self.held_out[ALL_FEATURES], 9) + 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class ClassifierSummary:
-    """The results with one classifier.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassifierResults:
+    """What all results with one classifier have.
 
     Attributes
     ----------
     name, slug : str
         Its name in the study, and a unique form of it for files and links.
+    description : str
+        The classifier in words.
+    baseline : str
+        Title of the baseline algorithm.
+    paper : Overlay
+        The paper's values for it; false and empty if there are none, or the plan does not ask for them.
+    """
+
+    name: str
+    slug: str
+    description: str
+    baseline: str
+    paper: Overlay
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassifierSummary(ClassifierResults):
+    """The results with one classifier on one data set, beside those of every :class:`ClassifierResults`.
+
+    Attributes
+    ----------
     classifier : Classifier
         The classifier with the hyperparameters used.
     grid : GridSearchResult or None
@@ -82,16 +111,10 @@ class ClassifierSummary:
         Error rates on each set of held-out events without noise, by title.
     smaller : OneStandardError or None
         The one-standard-error choice.
-    baseline : str
-        Title of the baseline algorithm.
     best_known : dict or None
         The best known subset for the same events.
-    paper : Overlay
-        The paper's values for it; false and empty if there are none, or the plan does not ask for them.
     """
 
-    name: str
-    slug: str
     classifier: Classifier
     grid: GridSearchResult | None
     all_features: float
@@ -100,14 +123,7 @@ class ClassifierSummary:
     noise: NoiseSummary | None
     held_out: dict[str, FloatArray]
     smaller: OneStandardError | None
-    baseline: str
     best_known: dict[str, Any] | None
-    paper: Overlay
-
-    @property
-    def description(self) -> str:
-        """The classifier in words."""
-        return self.classifier.describe()
 
     @property
     def n_features(self) -> int:
@@ -223,20 +239,12 @@ class DatasetSummary(Summary):
         return None if rate is None else float(rate)
 
 
-@dataclass(frozen=True, eq=False)
-class ClassifierAcrossDatasets:
-    """The results with one classifier on the data sets of a study.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassifierAcrossDatasets(ClassifierResults):
+    """The results with one classifier on the data sets of a study, beside those of every :class:`ClassifierResults`.
 
     Attributes
     ----------
-    name, slug : str
-        Its name in the study, and a unique form of it for files and links.
-    description : str
-        The classifier in words.
-    baseline : str
-        Title of the baseline algorithm.
-    paper : Overlay
-        The paper's values for it.
     errors, sizes : dict of str to list of array of float
         Error and size of each run on each data set, by the title of the algorithm; only algorithms with runs on every
         data set, those that run once last.
@@ -246,11 +254,6 @@ class ClassifierAcrossDatasets:
         The results on each data set; empty in a multiverse, of which only errors and sizes are read.
     """
 
-    name: str
-    slug: str
-    description: str
-    baseline: str
-    paper: Overlay
     errors: dict[str, list[FloatArray]]
     sizes: dict[str, list[FloatArray]]
     all_features: FloatArray
@@ -372,8 +375,8 @@ class StudySummary(Summary):
         return levels.pop() if len(levels) == 1 else (inf,)
 
 
-@dataclass(frozen=True, eq=False)
-class ClassifierAcrossSpecifications:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassifierAcrossSpecifications(ClassifierResults):
     """The results with one classifier in the specifications of a multiverse, each of them a study.
 
     An error rate of zero counts as half an event.
@@ -381,31 +384,6 @@ class ClassifierAcrossSpecifications:
 
     studies: list[ClassifierAcrossDatasets]
     rivals: list[str]  # algorithms that the baseline is compared with: those of the paper, if its values are shown
-
-    @property
-    def name(self) -> str:
-        """Name of the classifier."""
-        return self.studies[0].name
-
-    @property
-    def slug(self) -> str:
-        """A unique form of the name for files and links."""
-        return self.studies[0].slug
-
-    @property
-    def description(self) -> str:
-        """The classifier in words."""
-        return f"{self.studies[0].description}, or as the specification chooses"
-
-    @property
-    def baseline(self) -> str:
-        """Title of the baseline algorithm."""
-        return self.studies[0].baseline
-
-    @property
-    def paper(self) -> Overlay:
-        """The paper's values for the classifier."""
-        return self.studies[0].paper
 
     @cached_property
     def errors(self) -> dict[str, FloatArray]:
@@ -476,13 +454,95 @@ class MultiverseSummary(Summary):
         return f" with {enumerate_words([f'{c}: {a}' for c, a in self.where.items()])}" if self.where else ""
 
 
+def check_consistency(study: DatasetSummary) -> None:
+    """Raise a ValueError that names the impossible or inconsistent part of a study."""
+    for is_consistent, what in _list_consistency_checks(study):
+        if not is_consistent:
+            raise ValueError(what)
+
+
+def _list_consistency_checks(study: DatasetSummary) -> Iterator[tuple[bool, str]]:
+    """Whether each part of a study is consistent, and its name; what comes later relies on what comes before."""
+    names = study.feature_names
+    yield study.n_events > 0 and len(study.class_names) > 1, "the events"
+    yield len(set(names)) == len(names) > 0, "the names of features"
+    for classifier in study.classifiers:
+        records = [record for group in classifier.groups.values() for record in group]
+        for record in records:
+            yield _is_consistent_run(record), f"{classifier.name}, {record.key.algorithm}, run {record.key.run}"
+        masks = [record.mask for record in records] + ([] if classifier.smaller is None else [classifier.smaller.mask])
+        yield all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {classifier.name}"
+        yield (
+            _is_consistent_with_limits(classifier.all_features, 1.0),
+            f"the error of all features of {classifier.name}",
+        )
+        if classifier.smaller is not None:
+            rates = [classifier.smaller.error, classifier.smaller.standard_error]
+            yield _is_consistent_with_limits(rates, 1.0), "the smaller subset"
+        if classifier.grid is not None:
+            yield _is_consistent_grid(classifier.grid), "the search of hyperparameters"
+        yield _is_consistent_held_out(classifier), f"the held-out data of {classifier.name}"
+        if classifier.noise is not None:
+            percents = [
+                classifier.noise.all_features,
+                *classifier.noise.accuracy.values(),
+                *classifier.noise.held_out.values(),
+            ]
+            fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= set(classifier.groups)
+            yield (
+                fits and all(_is_consistent_with_limits(some, 100.0) for some in percents),
+                f"stage II of {classifier.name}",
+            )
+            for table in (classifier.noise.before, classifier.noise.after):
+                counts = table.shape == (len(study.class_names),) * 2 and table.dtype.kind == "i"
+                fits = counts and bool((table >= 0).all() and table.any())
+                yield fits, f"the confusion matrices of {classifier.name}"
+
+
+def _is_consistent_run(record: RunRecord) -> bool:
+    """Whether a run can have this result."""
+    result = record.result
+    steps = record.result.improvements
+    counted = isinstance(result.n_evaluations, int) and result.n_evaluations > 0 and record.key.run >= 0
+    if not (counted and _is_consistent_with_limits(result.error, 1.0) and 0.0 <= record.seconds < inf and len(steps)):
+        return False
+    if np.isnan(steps).any() or not np.isfinite(steps[-1]).all() or (np.diff(steps[:, 0]) < 0).any():
+        return False
+    if result.front_masks is None or result.front_errors is None:
+        return True
+    fits = result.front_masks.shape[1:] == result.mask.shape and bool(result.front_masks.any(axis=1).all())
+    return fits and _is_consistent_with_limits(result.front_errors, 1.0)
+
+
+def _is_consistent_grid(grid: GridSearchResult) -> bool:
+    shapes = {len(point) for point in grid.points} == {len(grid.names)} and bool(grid.names)
+    fits = grid.accuracies.shape == (len(grid.points),) and len(grid.usable) in (0, len(grid.points))
+    plain = all(isinstance(value, str | int | float) for point in grid.points for value in point)
+    return shapes and fits and plain and _is_consistent_with_limits(grid.accuracies, 1.0)
+
+
+def _is_consistent_held_out(classifier: ClassifierSummary) -> bool:
+    tested = set(classifier.held_out)
+    known = {ALL_FEATURES, *classifier.groups}
+    known |= set() if classifier.smaller is None else {ONE_STANDARD_ERROR}
+    fits = not tested or {ALL_FEATURES, classifier.baseline} <= tested <= known
+    rates = [errors[~np.isnan(errors)] for errors in classifier.held_out.values()]
+    return fits and all(_is_consistent_with_limits(some, 1.0) for some in rates)
+
+
+def _is_consistent_with_limits(values: ArrayLike, maximum: float) -> bool:
+    """Whether all values are numbers from 0 to `maximum`."""
+    numbers = np.asarray(values)
+    return numbers.dtype.kind in "fi" and bool(((numbers >= 0.0) & (numbers <= maximum)).all())
+
+
 def summarize(store: Store, dataset: str | None = None) -> StudySummary:
     """Read the results of a study, finished or not.
 
     Of an unfinished study, only the runs that all algorithms have finished are used, and data sets without are left
     out. Of a study on several data sets, one can be given by its name.
     """
-    about = _read_about_for_summary(store)
+    about = store.about()
     plan = restore_plan(about.plan)
     names = list(plan.cells())
     if dataset is not None or names == [""]:
@@ -493,13 +553,6 @@ def summarize(store: Store, dataset: str | None = None) -> StudySummary:
             f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."
         )
     return StudySummary(plan, about, datasets, tuple(name for name in names if name not in datasets))
-
-
-def _read_about_for_summary(store: Store) -> findings.About:
-    about = store.of("").find(findings.About)
-    if about is None:
-        raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
-    return about
 
 
 def _datasets_to_summarize(store: Store, plan: StudyPlan) -> list[str]:
@@ -571,12 +624,14 @@ def _summarize_classifier(
     if not shared:
         return None
     titles = {a.name: a.title for a in plan.algorithms}
+    classifier = plan.classifier(name).make(_summary_finding(store.find(findings.Hyperparameters, name)).settings)
     grid = store.find(findings.GridFinding, name)
     held_out = _summarize_held_out(store, plan, name, titles)
     return ClassifierSummary(
         name=name,
         slug=classifier_slugs([c.name for c in plan.classifiers])[name],
-        classifier=plan.classifier(name).make(_summary_finding(store.find(findings.Hyperparameters, name)).settings),
+        description=classifier.describe(),
+        classifier=classifier,
         grid=None if grid is None else grid.result,
         all_features=_summary_finding(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
@@ -655,7 +710,7 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
 
     Specifications without all runs are left out, as are those with other alternatives than `where` gives by choice.
     """
-    about = _read_about_for_summary(store)
+    about = store.about()
     plan = restore_plan(about.plan)
     assert plan.multiverse is not None  # noqa: S101
     specifications = _specifications_to_summarize(plan.multiverse, where or {})
@@ -724,10 +779,17 @@ class _MultiverseSummarizer:
     def summarize_classifier(self, classifier: str, specifications: Sequence[str]) -> ClassifierAcrossSpecifications:
         """The results with one classifier in all specifications."""
         studies = [self._summarize_specification(classifier, name) for name in specifications]
-        baseline = studies[0].baseline
-        others = [algorithm.title for algorithm in self.plan.searched if algorithm.title != baseline]
-        printed = [title for title in others if title in studies[0].paper.performance]
-        return ClassifierAcrossSpecifications(studies, printed or others)
+        first = studies[0]
+        others = [algorithm.title for algorithm in self.plan.searched if algorithm.title != first.baseline]
+        return ClassifierAcrossSpecifications(
+            name=first.name,
+            slug=first.slug,
+            description=f"{first.description}, or as the specification chooses",
+            baseline=first.baseline,
+            paper=first.paper,
+            studies=studies,
+            rivals=[title for title in others if title in first.paper.performance] or others,
+        )
 
     def _summarize_specification(self, classifier: str, specification: str) -> ClassifierAcrossDatasets:
         datasets = self.datasets[specification]
@@ -761,16 +823,14 @@ def read_summary(
 ) -> StudySummary | MultiverseSummary:
     """Read the results of a study or multiverse from its folder: all, or those on one of several data sets."""
     with Store(folder) as store:
-        about = store.find(findings.About)
-        plan = None if about is None else restore_plan(about.plan)
-        if dataset is None and plan is not None and plan.multiverse is not None:
+        plan = restore_plan(store.about().plan)
+        if dataset is None and plan.multiverse is not None:
             return summarize_multiverse(store, where)
         if where:
             raise PqswarmError(f"the study in {folder} is not a multiverse: leave --where out.")
-        if dataset is not None and plan is not None:
-            names = list(plan.cells())
-            if names == [""]:
-                raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")
-            if dataset not in names:
-                raise unknown_name("data set", dataset, names)
+        names = list(plan.cells())
+        if dataset is not None and names == [""]:
+            raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")
+        if dataset is not None and dataset not in names:
+            raise unknown_name("data set", dataset, names)
         return summarize(store, dataset)

@@ -19,7 +19,7 @@ from matplotlib.transforms import Bbox
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.style import INK, STYLE, mark_of, settle
+from pqswarm.report.style import INK, STYLE, mark_of, settle_layout
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _VIEW_BOX = re.compile(r'viewBox="([^"]*)"')
@@ -167,12 +167,12 @@ def narrowed_svg_figure(figure: Figure) -> Figure | None:
     if any(axis.get_subplotspec() is None for axis in figure.axes) or len(figure.findobj(Text)) > _MAX_TEXTS:
         return None  # placed by hand, or too much text
     for axis in figure.axes:
-        axis.set_in_layout(True)  # settle() took it out of the layout
+        axis.set_in_layout(True)  # settle_layout() took it out of the layout
     figure.set_layout_engine("constrained")
     figure.set_size_inches(_WIDTH, figure.get_figheight())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about axes without space, checked below
-        settle(figure)
+        settle_layout(figure)
         for text, width in [(text, box.width / figure.bbox.width) for text, box in _svg_texts_when_narrow(figure)]:
             if width > _LONG:
                 text.set_text(fill(text.get_text(), int(_LONG * len(text.get_text()) / width)))

@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search, SearchParameters, as_rates
+from pqswarm.search.base import Search, SearchParameters, errors_as_rates
 
 
 def pheromone_probability(pheromone: FloatArray) -> FloatArray:
@@ -71,7 +71,7 @@ class ACO(Search):
         return self._resize(draws < pheromone_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
-        from pqswarm.search._population_kernels import deposit_on_paths
+        from pqswarm.search._kernels import deposit_pheromone
 
         p = self.parameters
         order = np.argsort(errors, kind="stable")
@@ -82,10 +82,10 @@ class ACO(Search):
             errors = np.append(self.best_error, errors)
             order = np.array([0])
         count = max(1, round(p.best_fraction * len(errors))) if p.depositors == "best-fraction" else 1
-        self.pheromone = deposit_on_paths(
+        self.pheromone = deposit_pheromone(
             self.pheromone,
             masks[order[:count]],
-            as_rates(errors)[order[:count]],
+            errors_as_rates(errors)[order[:count]],
             float(p.factor),
             float(p.evaporation),
             float(p.pheromone_low),

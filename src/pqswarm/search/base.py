@@ -236,7 +236,7 @@ def checked_errors(errors: ArrayLike, count: int, *, raced: bool = False) -> Flo
     return values
 
 
-def as_rates(errors: FloatArray) -> FloatArray:
+def errors_as_rates(errors: FloatArray) -> FloatArray:
     """Return errors of at most 1: error rates unchanged, larger losses divided by the largest."""
     if errors.max() <= 1.0:
         return errors

@@ -40,10 +40,10 @@ class BinarySwarm(VelocitySwarm):
         """Return the weight of the old velocity."""
 
     def _move(self) -> BoolArray:
-        from pqswarm.search._move_kernels import binary_move_velocities
+        from pqswarm.search._kernels import binary_swarm_velocities
 
         p = self.parameters
-        self.velocities = binary_move_velocities(
+        self.velocities = binary_swarm_velocities(
             self.velocities,
             self.positions,
             self.pbest,

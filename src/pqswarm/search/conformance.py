@@ -168,16 +168,16 @@ def check_resume(search: _Class) -> None:
     whole = problem.finish(Run(search(problem.n_features, 9), 700))
     run = Run(search(problem.n_features, 9), 700)
     while not run.done:
-        run = _restored(run, search)
+        run = _restored_run(run, search)
         masks = run.ask()
-        run = _restored(run, search)
+        run = _restored_run(run, search)
         require_equal(masks, run.ask(), "a restored run requests other masks")
         run.tell(problem.errors(masks))
     _require_same_state(run.state(), whole.state(), "a resumed run ends in another state")
     require_equal(run.result().errors, whole.result().errors, "a resumed run has another trace")
 
 
-def _restored(run: Run, search: _Class, blocks: tuple[int, ...] = ()) -> Run:
+def _restored_run(run: Run, search: _Class, blocks: tuple[int, ...] = ()) -> Run:
     """The run, saved and restored into a new object with another seed."""
     file = io.BytesIO()
     np.savez(file, **run.state())  # type: ignore[arg-type]
@@ -263,7 +263,7 @@ def check_race(search: _Class) -> None:
         problem = _FoldedLandscape()
         folds = 0
         while not run.done:
-            run = _restored(run, search, blocks)
+            run = _restored_run(run, search, blocks)
             masks = run.ask()
             start, limits = run.search.race_limits()
             outcome = problem.raced(masks, np.full(len(masks), start), np.tile(limits, (len(masks), 1)))

@@ -43,7 +43,7 @@ class VisitedSubsets:
     def packed(self, packed: AnyArray) -> None:
         self._packed = packed
         self._count = len(packed)
-        self._rows = {key: row for row, key in enumerate(_mask_keys(packed))}
+        self._rows = {key: row for row, key in enumerate(_visited_keys(packed))}
 
     @property
     def errors(self) -> FloatArray:
@@ -56,7 +56,7 @@ class VisitedSubsets:
 
     def find(self, masks: BoolArray) -> FloatArray:
         """Return the error of each subset, NaN if unknown."""
-        rows = np.array([self._rows.get(key, -1) for key in _mask_keys(np.packbits(masks, axis=1))], dtype=np.int64)
+        rows = np.array([self._rows.get(key, -1) for key in _visited_keys(np.packbits(masks, axis=1))], dtype=np.int64)
         errors = np.full(len(rows), np.nan)
         errors[rows >= 0] = self._errors[rows[rows >= 0]]
         return errors
@@ -64,7 +64,7 @@ class VisitedSubsets:
     def is_new(self, masks: BoolArray) -> BoolArray:
         """Return which subsets are unknown; of duplicates, only the first."""
         first: dict[bytes, int] = {}
-        for row, key in enumerate(_mask_keys(np.packbits(masks, axis=1))):
+        for row, key in enumerate(_visited_keys(np.packbits(masks, axis=1))):
             if key not in self._rows:
                 first.setdefault(key, row)
         new = np.zeros(len(masks), dtype=np.bool_)
@@ -80,17 +80,17 @@ class VisitedSubsets:
             self._errors = np.concatenate([self.errors, np.empty(end)])
         self._packed[self._count : end] = packed
         self._errors[self._count : end] = errors
-        self._rows.update(zip(_mask_keys(packed), range(self._count, end), strict=True))
+        self._rows.update(zip(_visited_keys(packed), range(self._count, end), strict=True))
         self._count = end
 
 
-def _mask_keys(packed: AnyArray) -> list[bytes]:
+def _visited_keys(packed: AnyArray) -> list[bytes]:
     """The rows of an array of bytes."""
     keys: list[bytes] = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel().tolist()
     return keys
 
 
-def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: bool = False) -> BoolArray:
+def move_subsets(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: bool = False) -> BoolArray:
     """Return the subsets after one move each, by `kinds`, (m,): add below 0.3, drop below 0.6, else exchange.
 
     `draws`, (m, n), select the features: those with the largest numbers. With `keep_size` features are only exchanged.
@@ -109,7 +109,7 @@ def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: b
     return moved
 
 
-def flip_balanced(masks: BoolArray, flips: float, draws: FloatArray) -> BoolArray:
+def flip_subsets(masks: BoolArray, flips: float, draws: FloatArray) -> BoolArray:
     """Return the subsets after `flips` flips on average, balanced between added and dropped features.
 
     A feature is flipped if its number in `draws`, uniform and of the shape of `masks`, is below its probability.
@@ -179,7 +179,7 @@ class DistinctSearch(Search):
                 return masks
             old = np.flatnonzero(~new)
             kinds, draws = self.rng.random((old.size, 1))[:, 0], self.rng.random((old.size, self.n_features))
-            masks[old] = move(masks[old], kinds, draws, keep_size=self.size is not None)
+            masks[old] = move_subsets(masks[old], kinds, draws, keep_size=self.size is not None)
             new = self.seen.is_new(masks)
         return self._fill_up(masks[new], len(masks))
 
@@ -204,3 +204,15 @@ class DistinctSearch(Search):
             every = np.zeros((len(chosen), n), dtype=np.bool_)
             np.put_along_axis(every, chosen, True, axis=1)
         return every[np.argsort((every * self.rng.random(n)).sum(axis=1), kind="stable")]
+
+
+class DistinctPopulation(DistinctSearch):
+    """A search that never asks for a subset twice, and learns from a population of the best."""
+
+    state_fields = (*DistinctSearch.state_fields, "population", "errors")
+    growing_fields = state_fields
+
+    def _start(self) -> None:
+        super()._start()
+        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
+        self.errors: FloatArray = np.empty(0)

@@ -131,7 +131,7 @@ def budget_of(runs: Iterable[Run]) -> int:
     return sum(run.n_evaluations if run.done else run.max_evaluations for run in runs)
 
 
-def blocks_of(search: type[Search], evaluator: Any) -> tuple[int, ...]:
+def race_blocks(search: type[Search], evaluator: Any) -> tuple[int, ...]:
     """Return the blocks of folds in which a search races the subsets of an evaluator; none if either cannot."""
     return tuple(getattr(evaluator, "blocks", ())) if search.races else ()
 
@@ -215,7 +215,7 @@ def minimize_many(
     3
     """
     search = search_class(algorithm)
-    blocks = blocks_of(search, evaluator)
+    blocks = race_blocks(search, evaluator)
     runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations, blocks) for seed in seeds)
     while not all(run.done for run in runs):
         advance_runs(runs, evaluator)

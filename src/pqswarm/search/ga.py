@@ -4,7 +4,7 @@ import numpy as np
 
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.search.base import Search, SearchParameters, as_rates
+from pqswarm.search.base import Search, SearchParameters, errors_as_rates
 
 
 def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
@@ -13,7 +13,7 @@ def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
     "accuracy" is 1 - error (for losses above 1, the relative distance to the largest), "windowed" the distance to the
     worst of the population.
     """
-    rates = as_rates(errors)
+    rates = errors_as_rates(errors)
     return np.asarray((1.0 if kind == "accuracy" else rates.max()) - rates)
 
 
@@ -74,7 +74,7 @@ class GA(Search):
         self.generation = self.generation + 1
 
     def _children(self) -> BoolArray:
-        from pqswarm.search._population_kernels import breed_population
+        from pqswarm.search._kernels import breed_population
 
         p = self.parameters
         count, n = self.population.shape

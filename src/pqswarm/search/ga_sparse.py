@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.distinct import DistinctSearch, flip_balanced
+from pqswarm.search.distinct import DistinctPopulation, flip_subsets
 
 
 class SparseGAParameters(SearchParameters):
@@ -23,7 +23,7 @@ class SparseGAParameters(SearchParameters):
     )
 
 
-class SparseGA(DistinctSearch):
+class SparseGA(DistinctPopulation):
     """A genetic algorithm with a sparse start: parents and children compete, and subsets are distinct.
 
     Tournaments, uniform crossover, and a mutation that adds as many features as it drops on average: flips of equal
@@ -39,13 +39,6 @@ class SparseGA(DistinctSearch):
     title = "GA-sparse"
     Parameters = SparseGAParameters
     parameters: SparseGAParameters
-    state_fields = (*DistinctSearch.state_fields, "population", "errors")
-    growing_fields = state_fields
-
-    def _start(self) -> None:
-        super()._start()
-        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
-        self.errors: FloatArray = np.empty(0)
 
     def _next(self) -> BoolArray:
         p = self.parameters
@@ -56,7 +49,7 @@ class SparseGA(DistinctSearch):
         one, other = self.population[(draws * len(self.population)).astype(np.int64).min(axis=2)]
         crossed = self.rng.random(p.population_size) < p.crossover_probability
         children = np.where(crossed[:, np.newaxis] & (self.rng.random(shape) < 0.5), other, one)
-        return self._make_distinct(flip_balanced(children, p.flips, self.rng.random(shape)))
+        return self._make_distinct(flip_subsets(children, p.flips, self.rng.random(shape)))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

@@ -61,9 +61,9 @@ def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
     >>> adaptive_weight(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.2, 0.1])).tolist()
     [0.75, -0.5, 0.0]
     """
-    from pqswarm.search._move_kernels import trust
+    from pqswarm.search._kernels import self_confidence
 
-    return np.asarray(trust(errors, previous))
+    return np.asarray(self_confidence(errors, previous))
 
 
 def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
@@ -77,10 +77,10 @@ def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
     >>> int(cardinality(np.array([0.82, 2.53, 2.22, 0.28, 0.95]), np.array(3.1)))
     2
     """
-    from pqswarm.search._move_kernels import spin
+    from pqswarm.search._kernels import spin_cardinality_wheels
 
-    rows, each = _by_particle(rho, r, np.float64)
-    return np.asarray(spin(rows, 0, each).reshape(rho.shape[:-1]))
+    rows, each = _stack_by_particle(rho, r, np.float64)
+    return np.asarray(spin_cardinality_wheels(rows, 0, each).reshape(rho.shape[:-1]))
 
 
 def ranks(sigma: FloatArray) -> IntArray:
@@ -105,13 +105,13 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
     >>> position(np.array([1.61, 1.88, 0.80, 1.33, 2.88]), np.array(2)).astype(int).tolist()
     [0, 1, 0, 0, 1]
     """
-    from pqswarm.search._move_kernels import likeliest
+    from pqswarm.search._kernels import likeliest_features
 
-    rows, each = _by_particle(sigma, xi, np.int64)
-    return np.asarray(likeliest(rows, 0, each).reshape(sigma.shape))
+    rows, each = _stack_by_particle(sigma, xi, np.int64)
+    return np.asarray(likeliest_features(rows, 0, each).reshape(sigma.shape))
 
 
-def _by_particle(likelihoods: FloatArray, numbers: ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
+def _stack_by_particle(likelihoods: FloatArray, numbers: ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
     """A row of likelihoods per particle of a stack, (m, 1, n), and a number per particle, (m,)."""
     rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
     each: AnyArray = np.broadcast_to(np.asarray(numbers, dtype=kind), likelihoods.shape[:-1]).copy()
@@ -128,6 +128,6 @@ def neighborhood_best(pbest_errors: FloatArray, neighbors: int = 1) -> IntArray:
     >>> neighborhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
     [1, 1, 1, 2, 0]
     """
-    from pqswarm.search._move_kernels import best_around
+    from pqswarm.search._kernels import best_on_ring
 
-    return np.asarray(best_around(pbest_errors, neighbors))
+    return np.asarray(best_on_ring(pbest_errors, neighbors))

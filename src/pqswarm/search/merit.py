@@ -9,7 +9,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
-from pqswarm.search.umda import frequencies
+from pqswarm.search.umda import feature_frequencies
 
 _ELITES = 20  # best subsets that never leave the population
 _BEST_FRACTION = 0.3  # of the population, that is learned from
@@ -108,19 +108,20 @@ class Merit(DistinctSearch):
             self._leaders = None
         if random or self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
-        from pqswarm.search._merit_kernels import fit_slopes, predict_errors
+        from pqswarm.search._kernels import fit_merit_slopes, predict_merit_errors
 
         last = max(0, self._count - _MEMORY)
         rows = np.concatenate([self._best[self._best < last], np.arange(last, self._count)])
-        noise = fit_slopes(self._places, self._ends, rows, self.seen.errors, self.slopes, _SHRINKAGE, _STEPS)
-        likely = (1.0 - p.thinning) * frequencies(self._masks(self._best_of_population()))
+        noise = fit_merit_slopes(self._places, self._ends, rows, self.seen.errors, self.slopes, _SHRINKAGE, _STEPS)
+        likely = (1.0 - p.thinning) * feature_frequencies(self._masks(self._best_of_population()))
         count = max(p.candidates, p.batch)
         if self._elites.size and self._count - improved > _STALLED:
             masks = self._changed_elites(count, likely)
         else:
             masks = self._resize(self.rng.random((count, n)) < likely)
         picks = self.rng.random((count, 3))
-        predicted = predict_errors(masks, self.slopes) + _NOISE * noise * np.sqrt(6.0) * (picks[:, 0] + picks[:, 1] - 1)
+        spread = _NOISE * noise * np.sqrt(6.0)
+        predicted = predict_merit_errors(masks, self.slopes) + spread * (picks[:, 0] + picks[:, 1] - 1)
         order = np.argsort(predicted, kind="stable")
         ranked = p.batch - round(p.unranked * p.batch)
         best, rest = self._first_new(masks, order[:0], order, ranked)
@@ -140,11 +141,11 @@ class Merit(DistinctSearch):
 
     def _changed_elites(self, count: int, likely: FloatArray) -> BoolArray:
         """Subsets that differ from an elite by one to three added, dropped or exchanged features."""
-        from pqswarm.search._merit_kernels import change
+        from pqswarm.search._kernels import change_merit_elites
 
         kinds, draws = self.rng.random((count, 5)), self.rng.random((count, self.n_features))
         masks = self._masks(self._elites)[(kinds[:, 4] * self._elites.size).astype(np.int64)]
-        change(masks, kinds, draws, 1.1 - likely, likely + 2.0 / self.n_features, self.size is not None)
+        change_merit_elites(masks, kinds, draws, 1.1 - likely, likely + 2.0 / self.n_features, self.size is not None)
         return masks
 
     def _complete(self, batch: BoolArray, likely: FloatArray) -> BoolArray:

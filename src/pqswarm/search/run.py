@@ -226,17 +226,19 @@ class Run:
         own = {name: np.asarray(array) for name, array in state.items() if not name.startswith("search.")}
         growing = ("improvements", "told", "front_errors")
         lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in growing}
-        shapes = {
-            "spent": (),
-            "blocks": (len(self.blocks),),
-            "best": self.best.shape,
-            "told": (lengths["told"], *self._partial.shape[1:]),
-            "front_masks": (lengths["front_errors"], self.best.size),
-            "front_errors": (lengths["front_errors"],),
-            "improvements": (lengths["improvements"], 3),
+        expected = {
+            "spent": ("iu", ()),
+            "blocks": ("iu", (len(self.blocks),)),
+            "best": ("b", self.best.shape),
+            "told": ("f", (lengths["told"], *self._partial.shape[1:])),
+            "front_masks": ("b", (lengths["front_errors"], self.best.size)),
+            "front_errors": ("f", (lengths["front_errors"],)),
+            "improvements": ("f", (lengths["improvements"], 3)),
         }
-        sound = {name: array.shape for name, array in own.items()} == shapes and _is_run_state_sound(own)
-        if not sound or own["blocks"].tolist() != list(self.blocks):
+        fits = own.keys() == expected.keys() and all(
+            own[name].dtype.kind in kinds and own[name].shape == shape for name, (kinds, shape) in expected.items()
+        )
+        if not fits or not _is_run_state_sound(own) or own["blocks"].tolist() != list(self.blocks):
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
         self._spent = int(own["spent"])
@@ -253,10 +255,7 @@ class Run:
 
 
 def _is_run_state_sound(own: Mapping[str, AnyArray]) -> bool:
-    """Whether an untrusted state is consistent."""
-    kinds = {"spent": "iu", "blocks": "iu", "best": "b", "told": "f", "front_masks": "b", "front_errors": "f"}
-    if any(own[name].dtype.kind not in kinds.get(name, "f") for name in own):
-        return False
+    """Whether the numbers of an untrusted state are consistent."""
     steps = own["improvements"]
     told = own["told"] if own["told"].ndim == 1 else own["told"][:0, 0]  # a race may have dropped subsets
     numbers = np.concatenate([steps[:, 1], told, own["front_errors"]])

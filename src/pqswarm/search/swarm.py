@@ -56,10 +56,10 @@ class Swarm(Search):
         """Return the next positions as new arrays."""
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
-        from pqswarm.search._move_kernels import notice_better
+        from pqswarm.search._kernels import update_personal_bests
 
         first = bool(self.iteration == 0)
-        better = notice_better(masks, errors, self.pbest, self.pbest_errors, first)
+        better = update_personal_bests(masks, errors, self.pbest, self.pbest_errors, first)
         leader = self.pbest_errors.argmin()
         improved = bool(first or self.pbest_errors[leader] < self.gbest_error)
         if improved:

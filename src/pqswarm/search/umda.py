@@ -5,10 +5,10 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.distinct import DistinctSearch
+from pqswarm.search.distinct import DistinctPopulation
 
 
-def frequencies(masks: BoolArray) -> FloatArray:
+def feature_frequencies(masks: BoolArray) -> FloatArray:
     """Return the frequency of each feature in the subsets, (n,), clipped to 1 / n and 1 - 1 / n."""
     low = min(1.0 / masks.shape[1], 0.5)
     return np.asarray(np.clip(masks.mean(axis=0), low, 1.0 - low))
@@ -27,7 +27,7 @@ class UMDAParameters(SearchParameters):
     )
 
 
-class UMDA(DistinctSearch):
+class UMDA(DistinctPopulation):
     """The univariate marginal distribution algorithm: features are drawn by their frequency in the best subsets.
 
     Starting with few features, and never drawing a subset twice, is our choice.
@@ -42,18 +42,11 @@ class UMDA(DistinctSearch):
     title = "UMDA"
     Parameters = UMDAParameters
     parameters: UMDAParameters
-    state_fields = (*DistinctSearch.state_fields, "population", "errors")
-    growing_fields = state_fields
-
-    def _start(self) -> None:
-        super()._start()
-        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
-        self.errors: FloatArray = np.empty(0)
 
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
         if len(self.population):
-            probability = frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
+            probability = feature_frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
         else:
             probability = np.full(n, min(0.2, p.start_size / n))
         return self._make_distinct(self.rng.random((p.population_size, n)) < probability)

@@ -57,7 +57,7 @@ class UPSO2D(VelocitySwarm):
         self.stagnation = np.zeros(count, dtype=np.int64)
 
     def _move(self) -> BoolArray:
-        from pqswarm.search._move_kernels import likeliest, spin
+        from pqswarm.search._kernels import likeliest_features, spin_cardinality_wheels
 
         self._refresh()
         self.velocities = self._learned_velocities()
@@ -68,8 +68,8 @@ class UPSO2D(VelocitySwarm):
             rho = likelihoods[:, 0]
             np.maximum(rho, 0.0, out=rho, where=(rho > 0).any(axis=1, keepdims=True))
         r = self.rng.random(count) * likelihoods[:, 0].sum(axis=1)
-        xi = spin(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
-        return np.asarray(likeliest(likelihoods, 1, xi))
+        xi = spin_cardinality_wheels(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
+        return np.asarray(likeliest_features(likelihoods, 1, xi))
 
     def _refresh(self) -> None:
         """Redraw the velocity of particles that have not improved for too long."""
@@ -79,13 +79,13 @@ class UPSO2D(VelocitySwarm):
             self.stagnation[stale] = 0
 
     def _learned_velocities(self) -> FloatArray:
-        from pqswarm.search._move_kernels import learn_in_two_dimensions
+        from pqswarm.search._kernels import learn_2d_velocities
 
         p = self.parameters
         bests = self.pbest, self.gbest, self.pbest[neighborhood_best(self.pbest_errors, p.neighbors)]
         r1, r2 = self._random_numbers(), self._random_numbers()
         rates = float(p.inertia), float(p.cognitive), float(p.social), float(p.unification)
-        velocities = learn_in_two_dimensions(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
+        velocities = learn_2d_velocities(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
         return np.asarray(velocities)
 
     def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:  # noqa: ARG002

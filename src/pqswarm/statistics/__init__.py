@@ -1,13 +1,17 @@
 """Statistical tests, effect sizes and confidence intervals to compare algorithms, and stability of a selection."""
 
 from pqswarm._base.intervals import wilson_interval
-from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
-from pqswarm.statistics.paired import (
+from pqswarm.statistics.comparisons import (
+    Comparison,
     PairedComparison,
     SignedRankPosterior,
     compare_datasets,
+    compare_runs,
+    equivalence,
+    mann_whitney,
     wilcoxon_signed_rank,
 )
+from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
 from pqswarm.statistics.power import Variances, detectable_difference, detection_power, measure_variances
 from pqswarm.statistics.ranks import (
     ContrastResult,
@@ -23,7 +27,6 @@ from pqswarm.statistics.ranks import (
 from pqswarm.statistics.results import Results, read_results
 from pqswarm.statistics.stability import StabilityResult, selection_stability
 from pqswarm.statistics.tables import TABLE_STYLES, table
-from pqswarm.statistics.unpaired import Comparison, compare_runs, equivalence, mann_whitney
 
 __all__ = [
     "TABLE_STYLES",

@@ -12,14 +12,19 @@ from pqswarm.errors import PqswarmError
 _HUGE = 1e150
 
 
+def number_array(values: Any, message: str) -> FloatArray:
+    """Return values as an array of numbers; what cannot be one is refused with the message."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PqswarmError(message) from None
+
+
 def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the values, rows x algorithms, and the names of the algorithms, by default those of a data frame."""
     if names is None:
         names = getattr(values, "columns", None)
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PqswarmError("values must be a table of numbers, one row per block, one column per algorithm.") from None
+    array = number_array(values, "values must be a table of numbers, one row per block, one column per algorithm.")
     if array.ndim != 2 or min(array.shape) < 2:
         raise PqswarmError(
             f"values must have at least two rows (blocks) and two columns (algorithms), not the shape {array.shape}."
@@ -37,12 +42,10 @@ def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray,
 
 def checked_sample(name: str, values: Any) -> FloatArray:
     """Return the results of one algorithm as an array of at least one finite number."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
+    message = f"{name} must be a list of finite numbers, one per run."
+    array = number_array(values, message)
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise PqswarmError(f"{name} must be a list of finite numbers, one per run.")
+        raise PqswarmError(message)
     if np.abs(array).max() > _HUGE:
         raise PqswarmError(f"{name} are too large to be squared: change their unit.")
     return array

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.statistics._checks import checked_alpha, checked_names, checked_table, frozen
+from pqswarm.statistics._checks import checked_alpha, checked_names, checked_table, frozen, number_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,7 @@ def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_
     >>> round(result.chi2, 3), round(result.chi2_corrected, 3), round(result.p_value, 3)
     (5.375, 5.733, 0.068)
     """
+    from scipy.special import chdtrc
     from scipy.stats import rankdata
 
     array, checked = checked_table(values, names)
@@ -147,9 +148,9 @@ def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_
         rank_sums=frozen(sums),
         n_blocks=n_blocks,
         chi2=plain,
-        p_value=_friedman_upper_tail(plain, k - 1),
+        p_value=float(chdtrc(k - 1, plain)),
         chi2_corrected=corrected,
-        p_value_corrected=_friedman_upper_tail(corrected, k - 1),
+        p_value_corrected=float(chdtrc(k - 1, corrected)),
     )
 
 
@@ -178,11 +179,10 @@ def friedman_from_ranks(rank_sums: ArrayLike, n_blocks: int, *, names: Iterable[
     >>> round(result.chi2, 2), f"{result.p_value:.1e}"
     (182.66, '1.4e-37')
     """
+    from scipy.special import chdtrc
+
     n_blocks = check_integer("n_blocks", n_blocks, 2)
-    try:
-        sums = np.array(rank_sums, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PqswarmError(f"rank_sums must be numbers, one per algorithm, not {rank_sums!r}.") from None
+    sums = number_array(rank_sums, f"rank_sums must be numbers, one per algorithm, not {rank_sums!r}.")
     if sums.ndim != 1 or sums.size < 2 or not np.isfinite(sums).all():
         raise PqswarmError("rank_sums must be at least two finite numbers, one per algorithm.")
     k = sums.size
@@ -196,7 +196,7 @@ def friedman_from_ranks(rank_sums: ArrayLike, n_blocks: int, *, names: Iterable[
     if sums.min() < n_blocks - rounding or sums.max() > n_blocks * k + rounding:
         raise PqswarmError(f"rank_sums over {n_blocks} blocks must lie between {n_blocks} and {n_blocks * k}.")
     chi2 = 12 * float(np.square(sums - n_blocks * (k + 1) / 2).sum()) / (n_blocks * k * (k + 1))
-    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, _friedman_upper_tail(chi2, k - 1))
+    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, float(chdtrc(k - 1, chi2)))
 
 
 def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -> float:
@@ -230,12 +230,6 @@ def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -
     n = check_integer("n_blocks", n_blocks, 2)
     quantile = float(studentized_range.isf(checked_alpha(alpha), k, np.inf))
     return quantile * float(np.sqrt(k * (k + 1) / (12 * n)))
-
-
-def _friedman_upper_tail(chi2: float, df: int) -> float:
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, chi2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,10 +299,7 @@ def hommel(p_values: ArrayLike) -> FloatArray:
     >>> hommel([0.01, 0.02, 0.03, 0.5]).round(4).tolist()
     [0.04, 0.045, 0.06, 0.5]
     """
-    try:
-        p = np.array(p_values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PqswarmError("p_values must be a list of numbers.") from None
+    p = number_array(p_values, "p_values must be a list of numbers.")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise PqswarmError("p_values must be a list of numbers from 0 to 1.")
     order = np.argsort(p, kind="stable")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.files import open_regular
+from pqswarm._base.files import read_regular
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
@@ -130,8 +130,11 @@ class _ResultFile:
         """The result in a cell of a line, which must be a finite number."""
         value = self.number(cells[place])
         if value is None or not isfinite(value):
-            fault = _result_fault(cells[place], value)
-            raise FileFormatError(f"{self.path}, line {number}, column {name!r}: {fault}.")
+            shown = cells[place].strip()[:40]
+            fault = f"{shown!r} is not a finite number" if shown else "the cell is empty"
+            raise FileFormatError(
+                f"{self.path}, line {number}, column {name!r}: {fault}; remove that row, or repeat the failed run."
+            )
         return value
 
     def blocks(self, places: Iterable[int]) -> list[int]:
@@ -236,18 +239,13 @@ def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float
 
 def _read_results_text(path: Path) -> str:
     try:
-        with open_regular(path) as file:
-            content = file.read(_SIZE_LIMIT + 1)
+        text = read_regular(path, _SIZE_LIMIT).decode("utf-8-sig")
     except FileNotFoundError:
         raise PqswarmError(f"there is no file {path}.") from None
     except IsADirectoryError:
         raise PqswarmError(f"{path} is a folder: give a CSV file of results.") from None
     except OSError as error:
         raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
-    if len(content) > _SIZE_LIMIT:
-        raise FileFormatError(f"{path} is larger than {_SIZE_LIMIT // 1_000_000} MB: is it a CSV file of results?")
-    try:
-        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
@@ -304,10 +302,3 @@ def _check_result_letters(path: Path, names: Iterable[str]) -> None:
     for name in names:
         if not name.isprintable():
             raise FileFormatError(f"{path}: the name {name[:40]!r} of an algorithm contains unprintable characters.")
-
-
-def _result_fault(cell: str, value: float | None) -> str:
-    if not cell.strip():
-        return "the cell is empty; remove that row, or repeat the failed run"
-    shown = cell.strip()[:40]
-    return f"{shown!r} is not a number" if value is None else f"{shown!r} is not a finite number; remove that row"

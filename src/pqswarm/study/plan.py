@@ -19,6 +19,7 @@ from pydantic import (
     Discriminator,
     Field,
     PrivateAttr,
+    StrictBool,
     Tag,
     ValidationError,
     ValidationInfo,
@@ -28,7 +29,7 @@ from pydantic import (
 from pqswarm._base.random import derived_seed, stream
 from pqswarm._base.text import printable
 from pqswarm._base.toml import parse_toml
-from pqswarm.datasets.make import count_features
+from pqswarm.datasets.dataset import count_features
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
@@ -72,30 +73,29 @@ def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     """
     changed = copy.deepcopy(dict(tree))
     for key, value in changes.items():
-        _change(changed, key, key.split("."), copy.deepcopy(value))
+        _change_plan_key(changed, key, key.split("."), copy.deepcopy(value))
     return changed
 
 
-def _change(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+def _change_plan_key(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
     first, *rest = parts
     if not rest:
         tree[first] = value
         return
     if first in _LISTS:
-        _change_members(tree, key, parts, value)
+        _change_plan_members(tree, key, parts, value)
         return
     below = tree.setdefault(first, {})
     if first == "preset" and isinstance(below, str):
         below = tree[first] = {"extends": below}
     if not isinstance(below, dict):
         raise PqswarmError(f"{key}: {first} is not a table of the plan, so it has no key {rest[0]!r}.")
-    _change(below, key, rest, value)
+    _change_plan_key(below, key, rest, value)
 
 
-def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+def _change_plan_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
     kind, wanted, *rest = parts
-    members = tree.get(kind, [])
-    named = {_member_name(member): member for member in members if isinstance(member, dict)}
+    named = {_plan_member_name(member): member for member in tree.get(kind, []) if isinstance(member, dict)}
     if wanted != "*" and wanted not in named:
         raise unknown_name(f"name in {key!r}:", wanted, [*named, "*"])
     if not rest:
@@ -105,9 +105,9 @@ def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any
         if wanted not in ("*", name):
             continue
         if kind not in _OWN_KEYS or rest[0] in (*_OWN_KEYS[kind], *member):
-            _change(member, key, rest, value)
-        elif wanted != "*" or _has_parameter(kind, member, rest[0]):
-            _change(member.setdefault("parameters", {}), key, rest, value)
+            _change_plan_key(member, key, rest, value)
+        elif wanted != "*" or _has_plan_parameter(kind, member, rest[0]):
+            _change_plan_key(member.setdefault("parameters", {}), key, rest, value)
         else:
             continue
         touched += 1
@@ -115,18 +115,13 @@ def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any
         raise PqswarmError(f"{key}: none of the {kind} has a parameter {rest[0]!r}.")
 
 
-def _member_name(member: Mapping[str, Any]) -> str:
+def _plan_member_name(member: Mapping[str, Any]) -> str:
     """The name of a classifier, algorithm or data set, by default that of its algorithm, file or preset."""
     given = member.get("name", member.get("algorithm", member.get("kind")))
     return str(given if given is not None else PurePath(str(member.get("file", member.get("preset", "paper")))).stem)
 
 
-def _has_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
-    from dataclasses import fields
-
-    from pqswarm.evaluation import CLASSIFIERS
-    from pqswarm.search import ALGORITHMS
-
+def _has_plan_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
     if kind == "classifiers":
         known = fields(CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters)
     else:
@@ -158,7 +153,7 @@ class PlanPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def whole_preset_file(key: str, given: Any, folder: Path) -> Any:
+def embed_preset_file(key: str, given: Any, folder: Path) -> Any:
     """Return the value of a key; the file of a preset is replaced by its content, as in :class:`DatasetPlan`."""
     named = given.get("extends") if isinstance(given, dict) else given
     if key.rpartition(".")[2] != "preset" or not (isinstance(named, str) and named.endswith(".toml")):
@@ -166,12 +161,12 @@ def whole_preset_file(key: str, given: Any, folder: Path) -> Any:
     return write_preset(read_preset(given, folder=folder) if isinstance(given, dict) else load_preset(folder / given))
 
 
-def _complete_preset(given: Any, info: ValidationInfo) -> Any:
+def _embed_plan_preset(given: Any, info: ValidationInfo) -> Any:
     """Replace a preset file or table by its full content, so that the study does not depend on the file."""
     folder = (info.context or {}).get("folder", Path())
     if isinstance(given, dict):
         return write_preset(read_preset(given, folder=folder))
-    return whole_preset_file("preset", given, folder)
+    return embed_preset_file("preset", given, folder)
 
 
 class DatasetPlan(PlanPart):
@@ -202,7 +197,7 @@ class DatasetPlan(PlanPart):
     ('own', Fixed(value=60.0), 99)
     """
 
-    preset: Annotated[str | dict[str, Any], BeforeValidator(_complete_preset)] = "paper"
+    preset: Annotated[str | dict[str, Any], BeforeValidator(_embed_plan_preset)] = "paper"
     classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # None: all classes of the preset
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
@@ -259,7 +254,7 @@ class DatasetPlan(PlanPart):
         return len(self.class_names) * self.events_per_class
 
 
-def is_own(given: Any) -> Literal["own", "generated", "none"]:
+def data_kind(given: Any) -> Literal["own", "generated", "none"]:
     """Return whether a table of a plan describes your own data, generated events, or is absent."""
     if given is None:
         return "none"
@@ -309,7 +304,7 @@ class OwnDataPlan(_FromFile):
     file: FileName
     label: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     ignore: tuple[str, ...] = ()
-    drop_missing: Annotated[bool, Field(strict=True)] = False
+    drop_missing: StrictBool = False
 
     @property
     def path(self) -> Path:
@@ -408,7 +403,7 @@ class HeldOutPlan(PlanPart):
 
     events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
-    cross_dataset: Annotated[bool, Field(strict=True)] = False
+    cross_dataset: StrictBool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -498,7 +493,7 @@ class ClassifierPlan(PlanPart):
     kind: str
     parameters: dict[str, Any] = Field(default={})
     scaling: Literal["once", "minmax", "standard", "robust"] = "once"
-    grid_search: Annotated[bool, Field(strict=True)] = True
+    grid_search: StrictBool = True
 
     @model_validator(mode="before")
     @classmethod
@@ -526,7 +521,7 @@ class ClassifierPlan(PlanPart):
             if key in parameters:
                 raise ValueError(f"{key} is given twice")
             parameters = parameters | {key: given[key]}
-        settings = kind(parameters).settings
+        settings = kind(parameters).settings  # checked even if none are given
         return own | {"parameters": settings if parameters else {}}
 
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
@@ -659,7 +654,7 @@ class MultiversePlan(PlanPart):
             return given
         folder = (info.context or {}).get("folder", Path())
         choices: dict[str, Any] = {}
-        for choice, alternatives in _dotted(given["choices"]).items():
+        for choice, alternatives in _dotted_plan_keys(given["choices"]).items():
             if isinstance(alternatives, list | tuple):
                 names = [format(value) for value in alternatives]
                 if len(set(names)) < len(names):
@@ -667,13 +662,13 @@ class MultiversePlan(PlanPart):
                 changes = [{choice: value} for value in alternatives]
             elif isinstance(alternatives, dict) and all(isinstance(keys, dict) for keys in alternatives.values()):
                 names = list(alternatives)
-                changes = [_dotted(keys) for keys in alternatives.values()]
+                changes = [_dotted_plan_keys(keys) for keys in alternatives.values()]
             else:
                 raise ValueError(f"choices: {choice} must be a list of values, or a table of alternatives")
             if len(names) < 2:
                 raise ValueError(f"choices: {choice} needs at least two alternatives")
             whole = [
-                {key: whole_preset_file(key, value, folder) for key, value in change.items()} for change in changes
+                {key: embed_preset_file(key, value, folder) for key, value in change.items()} for change in changes
             ]
             choices[choice] = dict(zip(names, whole, strict=True))
         return given | {"choices": choices}
@@ -754,14 +749,14 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
         raise ValueError(f"an array takes choices of 2 or 4 alternatives, not {levels[odd[0]]}: use another design")
     needed = sum(n - 1 for n in levels)
     m = 2
-    while (2**m if rows is None else rows) - 1 < needed or (rows is None and _functions(levels, m) is None):
+    while (2**m if rows is None else rows) - 1 < needed or (rows is None and _independent_functions(levels, m) is None):
         if rows is not None:
             raise ValueError(f"specifications: an array of these choices needs more than {needed} specifications")
         m += 1
     m = m if rows is None else round(log2(rows))
     if rows is not None and 2**m != rows:
         raise ValueError(f"specifications of an array must be a power of two, such as {2**m}, not {rows}")
-    functions = _functions(levels, m)
+    functions = _independent_functions(levels, m)
     if functions is None:
         raise ValueError(f"specifications: {2**m} are too few for an array of these choices: use {2 ** (m + 1)}")
     relabeled = [rng.permutation(n).tolist() for n in levels]
@@ -774,7 +769,7 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
     ]
 
 
-def _functions(levels: Sequence[int], m: int) -> list[tuple[int, ...]] | None:
+def _independent_functions(levels: Sequence[int], m: int) -> list[tuple[int, ...]] | None:
     """For each choice one linear function on GF(2)^m, or two, so that all are independent in pairs; None if too few."""
     ordered = sorted(range(1, 2**m), key=lambda v: (v.bit_count() % 2 == 0, v.bit_count(), v))
     taken: set[int] = set()
@@ -792,22 +787,14 @@ def _functions(levels: Sequence[int], m: int) -> list[tuple[int, ...]] | None:
     return [functions[i] for i in range(len(levels))]
 
 
-def _dotted(table: Mapping[str, Any]) -> dict[str, Any]:
+def _dotted_plan_keys(table: Mapping[str, Any], is_inner: bool = False) -> dict[str, Any]:
     """A table whose keys, if they are those of a plan, are dotted: TOML reads a.b = 1 as a table in a table."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
-        if key in _TABLES and isinstance(value, Mapping):
-            flat |= {f"{key}.{rest}": below for rest, below in _flattened(value).items()}
+        if isinstance(value, Mapping) and value and (is_inner or key in _TABLES):
+            flat |= {f"{key}.{rest}": below for rest, below in _dotted_plan_keys(value, is_inner=True).items()}
         else:
             flat[key] = value
-    return flat
-
-
-def _flattened(table: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        below = _flattened(value) if isinstance(value, Mapping) and value else {"": value}
-        flat |= {f"{key}.{rest}" if rest else key: one for rest, one in below.items()}
     return flat
 
 
@@ -819,12 +806,16 @@ _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "res
 _SHOWN = ("title", "paper", "control", "comparisons", "margin")
 
 
-_Data = Annotated[Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(is_own)]
+_Data = Annotated[
+    Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(data_kind)
+]
 _HeldOut = Annotated[
     Annotated[HeldOutPlan, Tag("generated")] | Annotated[OwnHeldOutPlan, Tag("own")] | Annotated[None, Tag("none")],
-    Discriminator(is_own),
+    Discriminator(data_kind),
 ]
-_Named = Annotated[Annotated[NamedEvents, Tag("generated")] | Annotated[NamedFile, Tag("own")], Discriminator(is_own)]
+_Named = Annotated[
+    Annotated[NamedEvents, Tag("generated")] | Annotated[NamedFile, Tag("own")], Discriminator(data_kind)
+]
 
 
 class StudyPlan(PlanPart):
@@ -880,8 +871,8 @@ class StudyPlan(PlanPart):
     control: str | None = None
     comparisons: tuple[tuple[str, str], ...] = ()
     margin: Annotated[float, Field(gt=0, le=1)] = 0.05
-    paper: Annotated[bool, Field(strict=True)] = False
-    stage_two: Annotated[bool, Field(strict=True)] = True
+    paper: StrictBool = False
+    stage_two: StrictBool = True
     dataset: _Data = DatasetPlan()
     datasets: tuple[_Named, ...] = ()
     held_out: _HeldOut = HeldOutPlan()
@@ -906,8 +897,8 @@ class StudyPlan(PlanPart):
         several = given.get("datasets", ())
         if given.get("multiverse") is not None or given.get("stage_two") is False:
             given = {"held_out": None} | given
-        if is_own(data) == "own" or (
-            isinstance(several, list | tuple) and any(is_own(data) == "own" for data in several)
+        if data_kind(data) == "own" or (
+            isinstance(several, list | tuple) and any(data_kind(data) == "own" for data in several)
         ):
             return {"title": "Feature selection", "held_out": None} | given
         seeds = data.get("seeds") if isinstance(data, dict) else ()
@@ -920,9 +911,9 @@ class StudyPlan(PlanPart):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for what, group in (("classifiers", self.classifiers), ("algorithms", self.algorithms)):
-            _check_unique(f"{what} contains the name", [member.name for member in group], "change one of them")
+            _check_unique_in_plan(f"{what} contains the name", [member.name for member in group], "change one of them")
             ids = [member.id or member.name for member in group]
-            _check_unique(f"{what} contains the id", ids, "change one of them")
+            _check_unique_in_plan(f"{what} contains the id", ids, "change one of them")
         for algorithm in self.algorithms:
             if algorithm.name.lower() in _RESERVED:
                 raise ValueError(
@@ -948,9 +939,9 @@ class StudyPlan(PlanPart):
         """Check the data of each cell; see :meth:`cells`."""
         if self.datasets and self.dataset != DatasetPlan():
             raise ValueError("dataset and datasets are both given: keep one of them")
-        _check_unique("datasets contains the name", [data.name for data in self.datasets], "rename one of them")
+        _check_unique_in_plan("datasets contains the name", [data.name for data in self.datasets], "rename one of them")
         files = [data.file for data in self.datasets if isinstance(data, NamedFile)]
-        _check_unique("datasets contains the file", files, "it would count twice")
+        _check_unique_in_plan("datasets contains the file", files, "it would count twice")
         if isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.cross_dataset needs several dataset.seeds")
         for cell in self.cells().values():
@@ -1113,7 +1104,7 @@ class StudyPlan(PlanPart):
         # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         left_out["datasets"] = {"__all__": {"file"}}
-        return json.dumps(_without_unset(self.model_dump(mode="python", exclude=left_out)), sort_keys=True)
+        return json.dumps(_without_unset_plan_keys(self.model_dump(mode="python", exclude=left_out)), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:
         """Return each key that affects the results and differs, with its value here and in the other plan."""
@@ -1127,18 +1118,18 @@ class StudyPlan(PlanPart):
         return [(key, one, two) for key, (one, two) in pairs.items() if one != two]
 
 
-def _check_unique(what: str, names: list[str], remedy: str) -> None:
+def _check_unique_in_plan(what: str, names: list[str], remedy: str) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{what} {twice!r} twice: {remedy}")
 
 
-def _without_unset(tree: Any) -> Any:
+def _without_unset_plan_keys(tree: Any) -> Any:
     """Leave out keys that plans of older studies do not have, unless they are used."""
     if isinstance(tree, dict):
         kept = {key: value for key, value in tree.items() if not (key in _NEW and value == _NEW[key])}
-        return {key: _without_unset(value) for key, value in kept.items()}
-    return [_without_unset(branch) for branch in tree] if isinstance(tree, list | tuple) else tree
+        return {key: _without_unset_plan_keys(value) for key, value in kept.items()}
+    return [_without_unset_plan_keys(branch) for branch in tree] if isinstance(tree, list | tuple) else tree
 
 
 def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:

@@ -113,25 +113,25 @@ def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> St
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
     """Return the stored plan of a study, also of one from before keys were renamed; see :class:`findings.About`."""
     try:
-        return StudyPlan.model_validate(_with_new_names(kept))
+        return StudyPlan.model_validate(_rename_old_plan_keys(kept))
     except ValidationError as error:
         lines = "\n".join(_explain_plan_mistakes(error))
         raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
 
 
-def _with_new_names(kept: Any, key: str = "") -> Any:
+def _rename_old_plan_keys(kept: Any, key: str = "") -> Any:
     if isinstance(kept, Mapping):
         renamed = {}
         for name, value in kept.items():
             table, dot, last = name.rpartition(".")
-            renamed[table + dot + _RENAMED_KEYS.get(last, last)] = _with_new_names(value, last)
+            renamed[table + dot + _RENAMED_KEYS.get(last, last)] = _rename_old_plan_keys(value, last)
         return renamed
     if isinstance(kept, list | tuple):
-        return [_with_new_names(member) for member in kept]
+        return [_rename_old_plan_keys(member) for member in kept]
     return _RENAMED_PRESETS.get(kept, kept) if key in ("preset", "extends") else kept
 
 
-def plan_given_data(plan: StudyPlan) -> StudyPlan:
+def plan_for_given_data(plan: StudyPlan) -> StudyPlan:
     """Return a plan for data given in Python, which replace its file."""
     if isinstance(plan.dataset, OwnDataPlan) and not plan.datasets:
         return plan
@@ -164,16 +164,16 @@ def format_plan(plan: StudyPlan) -> str:
     tables = []
     for key, value in parts.items():
         if isinstance(value, dict):
-            tables += _table_lines(key, f"[{key}]", value)
+            tables += _plan_table_lines(key, f"[{key}]", value)
         elif isinstance(value, tuple) and any(isinstance(member, dict) for member in value):
             for member in value:
-                tables += _table_lines(key, f"[[{key}]]", member)
+                tables += _plan_table_lines(key, f"[[{key}]]", member)
         else:
             lines.append(f"{key} = {to_toml(value)}")
-    return "\n".join([*lines, *tables, *_multiverse_lines(plan.multiverse)])
+    return "\n".join([*lines, *tables, *_plan_multiverse_lines(plan.multiverse)])
 
 
-def _table_lines(key: str, heading: str, table: Mapping[str, Any]) -> list[str]:
+def _plan_table_lines(key: str, heading: str, table: Mapping[str, Any]) -> list[str]:
     """The lines of a table; a preset that is not a name has tables of its own."""
     lines = ["", heading]
     below = []
@@ -185,7 +185,7 @@ def _table_lines(key: str, heading: str, table: Mapping[str, Any]) -> list[str]:
     return lines + below
 
 
-def _multiverse_lines(plan: MultiversePlan | None) -> list[str]:
+def _plan_multiverse_lines(plan: MultiversePlan | None) -> list[str]:
     if plan is None:
         return []
     parts = plan.model_dump(exclude_none=True)

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pqswarm._kernels.compile_times import last_compiled
-from pqswarm.errors import PqswarmError
-from pqswarm.study import findings
 from pqswarm.study.findings import place_text
 from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
-from pqswarm.study.store import Store, is_locked, store_stamp
+from pqswarm.study.store import Store, is_study_locked, store_stamp
 
 _RECENT = 60.0  # seconds over which rates are averaged
 
@@ -68,7 +66,7 @@ class StudyProgress:
 Report = Callable[[StudyProgress], None]
 
 
-def count_steps(cell: StudyPlan) -> Counter[str]:
+def count_study_steps(cell: StudyPlan) -> Counter[str]:
     """Return how many times each step other than a search is done for one data set."""
     levels = len(cell.dataset.snr)
     classifiers = len(cell.classifiers)
@@ -92,7 +90,7 @@ class Meter:
         self.runs_total = sum(cell.n_runs for cell in cells)
         self._total = sum(len(c.searched) * len(c.classifiers) * c.runs * c.max_evaluations for c in cells)
         self._budget = max(cell.max_evaluations for cell in cells)
-        steps = sum((count_steps(cell) for cell in cells), Counter[str]())
+        steps = sum((count_study_steps(cell) for cell in cells), Counter[str]())
         self._work = self.runs_total * self._budget + sum(_STEPS[step] * number for step, number in steps.items())
         self._work += _STEPS["report"]
         self._steps = 0
@@ -107,13 +105,13 @@ class Meter:
         self._recent = [(time.monotonic(), 0)]
         self._marks = [(time.monotonic(), self._worked())]
 
-    def note(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
+    def count_runs(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
         """Record the state of runs."""
         for record in finished:
             self._finished.add(record.key)
-            self._note(record.key, record.result.n_evaluations, record.error)
+            self._count_run(record.key, record.result.n_evaluations, record.error)
         for checkpoint in running:
-            self._note(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
+            self._count_run(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
 
     def follow(self, statuses: Iterable[RunStatus], steps: Mapping[str, int]) -> None:
         """Record the state of all runs and steps as read from a store."""
@@ -121,11 +119,11 @@ class Meter:
         for status in statuses:
             if status.finished:
                 self._finished.add(status.key)
-            self._note(status.key, status.n_evaluations, status.error)
+            self._count_run(status.key, status.n_evaluations, status.error)
         self.spend(sum(self._evaluations.values()) - before)
         self._steps = sum(_STEPS[step] * times for step, times in steps.items())
 
-    def _note(self, key: RunKey, n_evaluations: int, error: float) -> None:
+    def _count_run(self, key: RunKey, n_evaluations: int, error: float) -> None:
         self._evaluations[key] = n_evaluations
         if not self._several:  # errors on different data sets are not comparable
             self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
@@ -145,7 +143,7 @@ class Meter:
         counts = [min(n, self._budget) for key, n in self._evaluations.items() if key not in self._finished]
         return self._steps + len(self._finished) * self._budget + sum(counts)
 
-    def tell(self, stage: str) -> None:
+    def report_stage(self, stage: str) -> None:
         """Report the current stage."""
         now = time.monotonic()
         worked = self._worked()
@@ -205,59 +203,50 @@ class Follower:
         self.folder = Path(folder)
         self.store = Store(folder)
         try:
-            about = self.store.find(findings.About)
-            if about is None:
-                raise PqswarmError(f"{folder} holds a study that has not started.")
-            self.about = about
-            self.plan: StudyPlan = restore_plan(about.plan)
+            self.about = self.store.about()
+            self.plan: StudyPlan = restore_plan(self.about.plan)
         except BaseException:
             self.store.close()
             raise
-        self._told: list[StudyProgress] = []
-        self._meter = Meter(self.plan, self._told.append)
+        self._reported: list[StudyProgress] = []
+        self._meter = Meter(self.plan, self._reported.append)
         self._stamp: tuple[int, ...] = ()
         self._stages: tuple[StageProgress, ...] = ()
         self._best: dict[str, RunStatus] = {}
         self._finished = False
 
-    def __enter__(self) -> "Follower":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Close the store."""
         self.store.close()
 
-    def look(self) -> StudyStatus:
+    def read_status(self) -> StudyStatus:
         """Return the current state; the store is read only if it has changed."""
         stamp = store_stamp(self.folder)
         if stamp != self._stamp:
             first = not self._stamp
             self._stamp = stamp
-            self._read()
+            self._read_store()
             if first:
                 self._meter.restart()
-        locked = is_locked(self.folder)
+        locked = is_study_locked(self.folder)
         if locked is None:  # where locks are not listed: whether the store was written in the last minute
             locked = time.time() - max(stamp[0], stamp[2]) / 1e9 < _RECENT
         state: State = "running" if locked else "stopped"
         stage = next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
         if self._finished:
             state = stage = "finished"
-        self._meter.tell(stage)
-        return StudyStatus(state, self._told.pop(), self._stages, self._best)
+        self._meter.report_stage(stage)
+        return StudyStatus(state, self._reported.pop(), self._stages, self._best)
 
-    def _read(self) -> None:
+    def _read_store(self) -> None:
         statuses = self.store.statuses()
-        places = set(self.store.places())
+        places = set(self.store.finding_places())
         cells = self.plan.cells()
         self._finished = ("", "Finished", "", "") in places
-        self._best = _best_statuses(statuses) if len(cells) == 1 else {}
-        counts = sum((_count_done(name, cell, places) for name, cell in cells.items()), Counter[str]())
+        self._best = _best_run_statuses(statuses) if len(cells) == 1 else {}
+        counts = sum((_count_study_steps_done(name, cell, places) for name, cell in cells.items()), Counter[str]())
         self._meter.follow(statuses, counts | ({"report": 1} if self._finished else {}))
-        totals = sum((count_steps(cell) for cell in cells.values()), Counter[str]())
+        totals = sum((count_study_steps(cell) for cell in cells.values()), Counter[str]())
         totals["events"] = sum(len(cell.dataset.snr) for cell in cells.values())  # without held-out ones
         stages = [
             StageProgress(title, min(counts[step], totals[step]), totals[step]) for step, title in _TITLES.items()
@@ -267,7 +256,7 @@ class Follower:
         self._stages = tuple(stage for stage in stages if stage.total)
 
 
-def _count_done(dataset: str, cell: StudyPlan, places: set[tuple[Any, ...]]) -> Counter[str]:
+def _count_study_steps_done(dataset: str, cell: StudyPlan, places: set[tuple[Any, ...]]) -> Counter[str]:
     """How many times each step is done for one data set."""
     names = {classifier.name for classifier in cell.classifiers}
     tested = held_out_levels(cell)
@@ -282,7 +271,7 @@ def _count_done(dataset: str, cell: StudyPlan, places: set[tuple[Any, ...]]) -> 
     return Counter({"events": len(cell.dataset.snr) * is_generated + len(tested) * begun} | done)
 
 
-def _best_statuses(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
+def _best_run_statuses(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
     best: dict[str, RunStatus] = {}
     for run in sorted(statuses, key=lambda run: (round(run.error, 12), run.size is None, run.size or 0)):
         best.setdefault(run.key.classifier, run)

@@ -22,16 +22,19 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, FeatureGroups, Folds
 from pqswarm.evaluation.base import check_device
 from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
-from pqswarm.study import findings
 from pqswarm.study.findings import (
     ALL_FEATURES,
     ONE_STANDARD_ERROR,
+    About,
+    AllFeatures,
     Events,
     Finding,
+    Finished,
     GridFinding,
     HeldOut,
     Hyperparameters,
     OneStandardError,
+    ProblemDigest,
     StageTwo,
 )
 from pqswarm.study.plan import (
@@ -44,8 +47,8 @@ from pqswarm.study.plan import (
     held_out_levels,
     held_out_seeds,
 )
-from pqswarm.study.plan_file import COPY, plan_given_data, restore_plan
-from pqswarm.study.progress import Meter, Report, StudyProgress, count_steps
+from pqswarm.study.plan_file import COPY, plan_for_given_data, restore_plan
+from pqswarm.study.progress import Meter, Report, StudyProgress, count_study_steps
 from pqswarm.study.records import best_run
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.store import Store, lock_folder
@@ -70,7 +73,7 @@ def choose_hyperparameters(plan: ClassifierPlan, grid: GridFinding | None) -> Hy
     return Hyperparameters(plan.name, plan.make(settings).settings)
 
 
-def find_smaller(
+def find_smaller_subset(
     name: str, problem: StudyProblem, best: BoolArray, others: Sequence[BoolArray], jobs: int
 ) -> OneStandardError:
     """Return the smallest subset whose error is within one standard error of that of the best.
@@ -96,7 +99,7 @@ def find_smaller(
         if len(smaller) <= _MANY:
             shrunk = smaller[int(errors.argmin())]
         else:
-            shrunk = _without_several(evaluator, shrunk, np.argsort(errors, kind="stable"), allowed)
+            shrunk = _drop_least_costly_features(evaluator, shrunk, np.argsort(errors, kind="stable"), allowed)
         candidates.append(shrunk)
     masks = np.stack(candidates)
     errors = evaluator.errors(masks)
@@ -105,7 +108,7 @@ def find_smaller(
     return OneStandardError(name, mask_found, float(errors[chosen]), width)
 
 
-def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, allowed: float) -> BoolArray:
+def _drop_least_costly_features(evaluator: Any, mask: BoolArray, least_costly: IntArray, allowed: float) -> BoolArray:
     """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
     selected = np.flatnonzero(mask)[least_costly]
     count = mask.sum() // 10
@@ -157,11 +160,11 @@ def evaluate_stage_two(
     accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in zip(masks, errors, strict=True)}
     if level != inf:
         return StageTwo(name, level, accuracy)
-    before, after = (_confusion(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.baseline))
+    before, after = (_confusion_matrix(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.baseline))
     return StageTwo(name, level, accuracy, before, after)
 
 
-def _confusion(evaluator: ClassificationEvaluator, mask: BoolArray) -> IntArray:
+def _confusion_matrix(evaluator: ClassificationEvaluator, mask: BoolArray) -> IntArray:
     """The confusion matrix: rows are true classes, columns predicted ones."""
     predicted = np.searchsorted(evaluator.classes, evaluator.predictions(mask))
     table = np.zeros((evaluator.classes.size,) * 2, dtype=np.int64)
@@ -181,30 +184,32 @@ class StudyData(NamedTuple):
     about: Events
 
 
-def open_data(
+def open_study_data(
     plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None, name: str = ""
 ) -> StudyData:
     """Return the data of a study on one data set, which must match those it `began` with; keep a copy in its folder."""
-    copy, aside_copy = _copies(folder, name)
+    copy, aside_copy = _data_copy_paths(folder, name)
     if isinstance(plan.dataset, DatasetPlan):
         digest = None if began is None else began.digest
-        events = _open_events(plan.dataset, copy, jobs, digest, keep=plan.stage_two)
-        return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
+        events = _open_study_events(plan.dataset, copy, jobs, digest, keep=plan.stage_two)
+        return StudyData(
+            events, None, Events(len(events), _events_digest(events), events.class_names, events.feature_names)
+        )
     own = plan.dataset
     aside = plan.held_out
-    data = _open_samples(own.path, own, copy, given, None if began is None else began.digest)
+    data = _open_study_samples(own.path, own, copy, given, None if began is None else began.digest)
     test = None
     if isinstance(aside, OwnHeldOutPlan) and aside.path is not None:
         kept = None if began is None else began.held_out_digest
-        test = _open_samples(aside.path, own, aside_copy, None, kept)
-    seen, held_out = _part_samples(plan, data, test)
+        test = _open_study_samples(aside.path, own, aside_copy, None, kept)
+    seen, held_out = _split_held_out_samples(plan, data, test)
     n_aside = 0 if held_out is None else len(held_out)
     digest = "" if test is None else test.digest
     about = Events(len(seen), data.digest, seen.class_names, seen.feature_names, n_aside, digest)
     return StudyData(seen, held_out, about)
 
 
-def _copies(folder: Path, name: str) -> tuple[Path, Path]:
+def _data_copy_paths(folder: Path, name: str) -> tuple[Path, Path]:
     """Paths of the copies of a data set and of its held-out data."""
     if not name:
         return folder / COPY, folder / _HELD_OUT_COPY
@@ -212,17 +217,17 @@ def _copies(folder: Path, name: str) -> tuple[Path, Path]:
     return folder / _COPIES / f"{slug}.npz", folder / _COPIES / f"{slug}-{_HELD_OUT_COPY}"
 
 
-def read_own(plan: StudyPlan) -> Samples | None:
+def read_own_data(plan: StudyPlan) -> Samples | None:
     """Read and check the data files of a plan and return the samples for the searches; None if it names none."""
     if isinstance(plan.dataset, DatasetPlan):
         return None
     aside = plan.held_out
     named = aside.path if isinstance(aside, OwnHeldOutPlan) else None
-    test = None if named is None else _read_samples(named, plan.dataset)
-    return _part_samples(plan, _read_samples(plan.dataset.path, plan.dataset), test)[0]
+    test = None if named is None else _read_planned_samples(named, plan.dataset)
+    return _split_held_out_samples(plan, _read_planned_samples(plan.dataset.path, plan.dataset), test)[0]
 
 
-def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple[Samples, Samples | None]:
+def _split_held_out_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple[Samples, Samples | None]:
     """Split your own samples into those for the searches and those held out, if any, and check both."""
     seen = data
     held_out = None
@@ -249,7 +254,7 @@ def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple
     return seen, held_out
 
 
-def _read_samples(path: Path, plan: OwnDataPlan) -> Samples:
+def _read_planned_samples(path: Path, plan: OwnDataPlan) -> Samples:
     """Read the samples of a file; only CSV files have columns to choose."""
     if path.suffix.lower() == ".npz":
         return read_samples(path)
@@ -266,22 +271,22 @@ def make_held_out(
     assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101
     if plan.held_out.cross_dataset:
         other = plan.dataset.model_copy(update={"seed": seed})
-        return _open_events(other, _copies(folder, f"seed {seed}")[0], jobs, None)
+        return _open_study_events(other, _data_copy_paths(folder, f"seed {seed}")[0], jobs, None)
     preset = plan.dataset.make_preset()
     options = plan.dataset.feature_options
     return make_dataset(plan.held_out.events_per_class, levels, seed, preset, jobs, features=options)
 
 
-def _digest(events: Dataset) -> str:
+def _events_digest(events: Dataset) -> str:
     return hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
 
 
-def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, keep: bool = True) -> Dataset:
+def _open_study_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, keep: bool = True) -> Dataset:
     """Return the planned events, from the file if it exists; a study that has started must have the same digest."""
     if not path.exists():
         options = plan.feature_options
         events = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
-        if digest not in (None, _digest(events)):
+        if digest not in (None, _events_digest(events)):
             raise PqswarmError(
                 f"{path} is missing, and the events generated here differ from those this study started with: copy the "
                 f"file from where it started, or give --out another folder to start again."
@@ -298,17 +303,19 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, k
     stored = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
     if stored != planned or kept.feature_options != plan.feature_options:
         raise PqswarmError(f"{path} does not hold the events of the plan: remove it to generate them again.")
-    if digest not in (None, _digest(kept)):
+    if digest not in (None, _events_digest(kept)):
         raise PqswarmError(
             f"{path} does not hold the events this study started with: restore it, or remove it to generate them again."
         )
     return kept
 
 
-def _open_samples(path: Path, plan: OwnDataPlan, copy: Path, given: Samples | None, digest: str | None) -> Samples:
+def _open_study_samples(
+    path: Path, plan: OwnDataPlan, copy: Path, given: Samples | None, digest: str | None
+) -> Samples:
     """Return the given samples, those of the file, or the copy in the folder; a study must go on with its own."""
     if given is None and (digest is None or path.exists()):
-        given = _read_samples(path, plan)
+        given = _read_planned_samples(path, plan)
     copy.parent.mkdir(exist_ok=True)
     if digest is None:
         assert given is not None  # noqa: S101
@@ -368,33 +375,33 @@ def run_study(
     """
     given = None
     if data is not None:
-        plan = plan_given_data(plan)
+        plan = plan_for_given_data(plan)
         given = Samples.of(data, label=getattr(plan.dataset, "label", None))
     if cluster is None:  # otherwise the workers check for a GPU
         check_device(device)
     workers = effective_jobs(jobs)
     with ExitStack() as stack:
         # First, so that a study that cannot start leaves no folder.
-        pools = _open_pools(stack, plan, workers, device, cluster)
+        pools = _open_worker_pools(stack, plan, workers, device, cluster)
         with lock_folder(Path(folder)) as check_lock, Store(folder, write=True) as store:
             _check_same_plan(store, plan)
 
-            def tell(now: StudyProgress) -> None:
+            def report_progress(now: StudyProgress) -> None:
                 check_lock()  # the next write may be days away
                 store.check()
                 if progress is not None:
                     progress(now)
 
-            meter = Meter(plan, tell)
+            meter = Meter(plan, report_progress)
             meter.follow(store.statuses(), {})
             cells = {name: _Cell(name, cell, store.of(name), workers, meter) for name, cell in plan.cells().items()}
             left = [cell for cell in cells.values() if not cell.skip_if_finished()]
             for start in range(0, len(left), _WAVE):
                 last = start + _WAVE >= len(left)
                 _run_wave(left[start : start + _WAVE], store, meter, pools, stack.close if last else None, given)
-            meter.tell("tested")
-            if store.find(findings.Finished) is None:
-                store.put(findings.Finished(time.time()))
+            meter.report_stage("tested")
+            if store.find(Finished) is None:
+                store.put(Finished(time.time()))
 
 
 def _run_wave(
@@ -418,7 +425,7 @@ def _run_wave(
         cell.test(scheduler)
 
 
-def _open_pools(
+def _open_worker_pools(
     stack: ExitStack, plan: StudyPlan, jobs: int, device: str, cluster: str | None
 ) -> dict[str, WorkerPool]:
     """Open the pools of workers and return them by classifier."""
@@ -431,11 +438,11 @@ def _open_pools(
 
 
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
-    kept = store.find(findings.About)
+    kept = store.find(About)
     if kept is None:
-        machine = {"system": platform.system(), "processor": _processor(), "cores": os.cpu_count()}
+        machine = {"system": platform.system(), "processor": _processor_name(), "cores": os.cpu_count()}
         machine |= {"python": platform.python_version(), "numpy": np.__version__}
-        store.put(findings.About(plan.model_dump(), __version__, time.time(), machine))
+        store.put(About(plan.model_dump(), __version__, time.time(), machine))
         return
     began = restore_plan(kept.plan)
     differences = plan.differences(began)
@@ -454,7 +461,7 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
         store.put(replace(kept, plan=plan.model_dump()), replace=True)
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -476,9 +483,9 @@ class _Cell:
 
     def skip_if_finished(self) -> bool:
         """Return whether nothing is left to do for one of several data sets, and count its steps as done."""
-        if not self.name or self.store.find(findings.Finished) is None:
+        if not self.name or self.store.find(Finished) is None:
             return False
-        for step, times in count_steps(self.plan).items():
+        for step, times in count_study_steps(self.plan).items():
             self.meter.step(step, times)
         return True
 
@@ -499,16 +506,16 @@ class _Cell:
                 self.stage_two(name, problem, masks[name])
             for seed in held_out_seeds(self.plan):
                 self.test_held_out(seed, masks)
-        if self.name and self.store.find(findings.Finished) is None:
-            self.store.put(findings.Finished(time.time()))
+        if self.name and self.store.find(Finished) is None:
+            self.store.put(Finished(time.time()))
         del self._data
         self._problems = {}
 
-    def tell(self, stage: str) -> None:
+    def report_stage(self, stage: str) -> None:
         """Report the current stage."""
-        self.meter.tell(f"{self.name}: {stage}" if self.name else stage)
+        self.meter.report_stage(f"{self.name}: {stage}" if self.name else stage)
 
-    def once(
+    def find_or_compute(
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
     ) -> _Kind:
         """Return the stored finding, computing it first if necessary."""
@@ -520,32 +527,32 @@ class _Cell:
 
     def open_data(self, given: Samples | None) -> StudyData:
         """Return the data, which must be those that the study started with."""
-        self.tell("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
-        began = self.store.find(findings.Events)
-        data = open_data(self.plan, self.store.folder, self.jobs, given, began, self.name)
-        self.once(lambda: data.about, findings.Events)
+        self.report_stage("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
+        began = self.store.find(Events)
+        data = open_study_data(self.plan, self.store.folder, self.jobs, given, began, self.name)
+        self.find_or_compute(lambda: data.about, Events)
         self.meter.step("events", len(self.plan.dataset.snr))
         return data
 
     def prepare_classifier(self, plan: ClassifierPlan, events: Dataset | Samples) -> StudyProblem:
         """Prepare the searches with one classifier, and evaluate all features."""
         name = plan.name
-        self.tell(f"{name}: hyperparameters")
+        self.report_stage(f"{name}: hyperparameters")
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
-        grid = self.store.find(findings.GridFinding, name)
+        grid = self.store.find(GridFinding, name)
         if plan.grid_search and grid is None:
             grid = search_grid(plan, events, folds, self.jobs)
             if grid is not None:
                 self.store.put(grid)
-        chosen = self.once(lambda: choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
+        chosen = self.find_or_compute(lambda: choose_hyperparameters(plan, grid), Hyperparameters, name)
         rule = self.plan.subsets
         groups = (
             None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
         )
         classifier = plan.make(chosen.settings)
         problem = StudyProblem(events.X(inf), events.y, folds.test_fold, classifier, plan.scaling, groups)
-        self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
-        self.once(lambda: findings.AllFeatures(name, problem.error_of_all(self.jobs)), findings.AllFeatures, name)
+        self.find_or_compute(lambda: ProblemDigest(name, problem.key), ProblemDigest, name)
+        self.find_or_compute(lambda: AllFeatures(name, problem.error_of_all(self.jobs)), AllFeatures, name)
         self.meter.step("hyperparameters")
         return problem
 
@@ -555,19 +562,19 @@ class _Cell:
         runs = {algorithm.name: scheduler.runs(self.name, name, algorithm.name) for algorithm in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
         masks |= {algorithm: best_run(records).mask for algorithm, records in runs.items()}
-        self.tell(f"{name}: a smaller subset")
+        self.report_stage(f"{name}: a smaller subset")
         others = [record.mask for record in runs[plan.baseline]]
-        find = partial(find_smaller, name, problem, masks[plan.baseline], others, self.jobs)
-        masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
+        find = partial(find_smaller_subset, name, problem, masks[plan.baseline], others, self.jobs)
+        masks[ONE_STANDARD_ERROR] = self.find_or_compute(find, OneStandardError, name).mask
         self.meter.step("smaller")
         return masks
 
     def stage_two(self, name: str, problem: StudyProblem, masks: Masks) -> None:
         """Test the best subsets of one classifier with another partition, at each noise level."""
         for level in self.plan.dataset.snr:
-            self.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
+            self.report_stage(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
             evaluate = partial(evaluate_stage_two, name, problem, masks, self._data.seen, level, self.plan, self.jobs)
-            self.once(evaluate, findings.StageTwo, name, level)
+            self.find_or_compute(evaluate, StageTwo, name, level)
             self.meter.step("stage II")
 
     def test_held_out(self, seed: int, masks: Mapping[str, Masks]) -> None:
@@ -576,19 +583,19 @@ class _Cell:
             (level, name)
             for level in held_out_levels(self.plan)
             for name in masks
-            if self.store.find(findings.HeldOut, name, level, seed) is None
+            if self.store.find(HeldOut, name, level, seed) is None
         ]
         levels = len(held_out_levels(self.plan))
         self.meter.step("held-out", levels * len(masks) - len(left))
         if not left:
             self.meter.step("events", levels)
             return
-        self.tell(f"held-out data, seed {seed}")
+        self.report_stage(f"held-out data, seed {seed}")
         wanted = list(dict.fromkeys(level for level, _ in left))
         new = make_held_out(self.plan, self._data, seed, wanted, self.jobs, self.store.folder)
         self.meter.step("events", levels)
         for level, name in left:
-            self.tell(f"held-out data, seed {seed}: {name}")
+            self.report_stage(f"held-out data, seed {seed}: {name}")
             problem = self._problems[name]
             at = (level, seed)
             self.store.put(evaluate_held_out(name, problem, masks[name], self._data.seen, new, at, self.jobs))

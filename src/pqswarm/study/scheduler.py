@@ -13,7 +13,7 @@ from pqswarm.study.plan import StudyPlan
 from pqswarm.study.progress import Meter
 from pqswarm.study.records import RunKey, RunRecord, best_run
 from pqswarm.study.store import Store
-from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, StudyProblem, WorkerPool, advance, is_death
+from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, StudyProblem, WorkerPool, advance, is_worker_death
 
 _MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs of an algorithm that step together; on a GPU those of all algorithms do
 _UNLIMITED = 10**8  # evaluations of a search that stops by itself
@@ -42,13 +42,13 @@ class Scheduler:
 
     def search(self, pool: WorkerPool, problems: Mapping[Place, StudyProblem], *, sequential: bool) -> None:
         """Run the unfinished searches of problems, given by data set and classifier: repeated ones, or sequential."""
-        waiting = self._groups(problems, sequential, pool.device, pool.slots)
+        waiting = self._group_unfinished_runs(problems, sequential, pool.device, pool.slots)
         waiting.reverse()
         at_work: dict[Future[Outcome], RunGroup] = {}
         deaths = 0
         stage = _FIRST if waiting else "searching"
         self._meter.restart()
-        self._meter.tell(stage)
+        self._meter.report_stage(stage)
         while waiting or at_work:
             while waiting and len(at_work) < pool.slots:
                 group = waiting.pop()
@@ -60,8 +60,8 @@ class Scheduler:
                     outcome = future.result()
                 except Exception as error:
                     if isinstance(error, MemoryError | ImportError | OSError):
-                        raise _worker_error(error) from error
-                    if not is_death(error):
+                        raise _explain_worker_error(error) from error
+                    if not is_worker_death(error):
                         of_store = group.checkpoints and not group.slices
                         if of_store and not isinstance(error, PqswarmError):
                             raise PqswarmError(
@@ -81,23 +81,23 @@ class Scheduler:
                     at_work.clear()
                     pool.restart()
                     break
-                self._keep(outcome)
+                self._store_outcome(outcome)
                 if stage == _FIRST:  # compilation would distort the estimate
                     self._meter.restart()
                 deaths = 0
                 stage = "searching"
                 if outcome.running:
                     waiting.append(unfinished_runs(group, outcome))
-            self._meter.tell(stage)
+            self._meter.report_stage(stage)
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _store_outcome(self, outcome: Outcome) -> None:
         start = time.monotonic()
         if outcome.running:
             self._store.save_checkpoints(outcome.running)
         for record in outcome.finished:
             self._store.finish(record)
             self.finished[record.key] = record
-        self._meter.note(outcome.finished, outcome.running)
+        self._meter.count_runs(outcome.finished, outcome.running)
         self._meter.spend(
             outcome.evaluations,
             evaluation=outcome.evaluating,
@@ -105,7 +105,7 @@ class Scheduler:
             store=time.monotonic() - start,
         )
 
-    def _groups(
+    def _group_unfinished_runs(
         self, problems: Mapping[Place, StudyProblem], sequential: bool, device: str, slots: int
     ) -> list[RunGroup]:
         """Groups of unfinished runs: one data set after the other, on each first the first runs of all algorithms."""
@@ -129,10 +129,10 @@ class Scheduler:
         for team in ordered:
             problem = problems[team[0].dataset, team[0].classifier]
             begun = {key: checkpoints[key] for key in team if key in checkpoints}
-            groups.append(RunGroup(problem, {key: self._planned(problem, key) for key in team}, begun, device=device))
+            groups.append(RunGroup(problem, {key: self._plan_run(problem, key) for key in team}, begun, device=device))
         return groups
 
-    def _planned(self, problem: StudyProblem, key: RunKey) -> PlannedRun:
+    def _plan_run(self, problem: StudyProblem, key: RunKey) -> PlannedRun:
         plan = self._plans[key.dataset]
         algorithm = plan.algorithm(key.algorithm)
         parameters: dict[str, Any] = dict(algorithm.settings)
@@ -160,7 +160,7 @@ def unfinished_runs(group: RunGroup, outcome: Outcome) -> RunGroup:
     return replace(group, planned=planned, checkpoints=running, slices=group.slices + 1)
 
 
-def _worker_error(error: Exception) -> PqswarmError:
+def _explain_worker_error(error: Exception) -> PqswarmError:
     """The error for a worker that could not start or continue: without memory, libraries fail to load too."""
     if isinstance(error, ModuleNotFoundError):
         return PqswarmError(f"a worker lacks a package ({shorten(error)}): install the same packages there as here.")

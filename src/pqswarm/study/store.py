@@ -216,21 +216,20 @@ class Database:
             yield
         except sqlite3.OperationalError as error:
             text = str(error)
+            if "decode" in text or "no such" in text:  # column, or table
+                raise self.damaged(text) from None
             safe = "Finished runs are safe;"
             again = "run the same command again."
-            if "full" in text:
-                text = f"the disk is full: {self.path} could not be written. {safe} free some space and {again}"
-            elif "readonly" in text or "unable to open" in text:
-                text = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
-            elif "decode" in text or "no such" in text:  # column, or table
-                raise self.damaged(text) from None
-            elif "interrupted" in text:
-                text = f"{self.path} took longer than {_READ_SECONDS:g} s to read: it is too large, or no study."
-            elif "locked" in text:
-                text = f"{self.path} is locked by another program: close it and try again."
-            else:
-                text = f"{self.path}: {text}. {safe} {again}"
-            raise PqswarmError(text) from None
+            no_access = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
+            remedies = {
+                "full": f"the disk is full: {self.path} could not be written. {safe} free some space and {again}",
+                "readonly": no_access,
+                "unable to open": no_access,
+                "interrupted": f"{self.path} took longer than {_READ_SECONDS:g} s to read: too large, or no study.",
+                "locked": f"{self.path} is locked by another program: close it and try again.",
+                "": f"{self.path}: {text}. {safe} {again}",
+            }
+            raise PqswarmError(next(remedy for word, remedy in remedies.items() if word in text)) from None
         except sqlite3.IntegrityError:
             raise PqswarmError(
                 f"{self.path} already contains this result: another process is running the study. Wait until it ends, "
@@ -263,7 +262,7 @@ class Database:
         self.connection.close()
 
 
-def key_row(key: RunKey) -> tuple[Any, ...]:
+def run_key_row(key: RunKey) -> tuple[Any, ...]:
     """Return the key of a run as the first columns of its row."""
     return key.dataset, key.classifier, key.algorithm, key.run
 
@@ -272,7 +271,7 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
     """Return a finished run as a row of its table, without its digest."""
     result = record.result
     return (
-        *key_row(record.key),
+        *run_key_row(record.key),
         str(record.seed),
         result.algorithm,
         result.error + 0.0,  # SQLite does not keep the sign of zero
@@ -290,7 +289,7 @@ def row_digest(row: tuple[Any, ...]) -> str:
     return hashlib.sha256(json.dumps(row).encode()).hexdigest()
 
 
-def checked_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def check_row_digest(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Check the digest at the end of a row and return the row without it."""
     *content, digest = row
     if row_digest(tuple(content)) != digest:
@@ -391,14 +390,21 @@ class Store:
         if not rows:
             return None
         try:
-            return kind.from_json(checked_row(rows[0])[4])
+            return kind.from_json(check_row_digest(rows[0])[4])
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise self.damaged(error) from None
+
+    def about(self) -> About:
+        """Return the plan and the start of the study; raise an error if it has not started."""
+        about = self.of("").find(About)
+        if about is None:
+            raise PqswarmError(f"{self.folder} holds a study that has not started: run it first.")
+        return about
 
     def finish(self, record: RunRecord) -> None:
         """Store a finished run and remove its checkpoint."""
         row = run_row(record)
-        place = key_row(record.key)
+        place = run_key_row(record.key)
         with self._database.explained(), self._database.transaction():
             self._database.connection.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, row_digest(row))
@@ -409,7 +415,9 @@ class Store:
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
         """Store checkpoints in one transaction."""
-        rows = [(*key_row(c.key), c.n_evaluations, c.best_error, c.seconds, packed_state(c.state)) for c in checkpoints]
+        rows = [
+            (*run_key_row(c.key), c.n_evaluations, c.best_error, c.seconds, packed_state(c.state)) for c in checkpoints
+        ]
         with self._database.explained(), self._database.transaction():
             self._database.connection.executemany(
                 "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
@@ -420,7 +428,7 @@ class Store:
         statement = "SELECT * FROM runs WHERE dataset = ? ORDER BY classifier, algorithm, run"
         rows = self._database.select(statement, self.dataset)
         try:
-            return [row_record(checked_row(row)) for row in rows]
+            return [row_record(check_row_digest(row)) for row in rows]
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise self.damaged(error) from None
 
@@ -438,7 +446,7 @@ class Store:
             raise self.damaged(error) from None
         return list(statuses.values())
 
-    def places(self) -> list[tuple[Any, ...]]:
+    def finding_places(self) -> list[tuple[Any, ...]]:
         """Return the keys of all findings: data set, kind, classifier, and level and seed as by :func:`place_text`."""
         return self._database.select("SELECT dataset, kind, classifier, level FROM findings")
 
@@ -456,7 +464,7 @@ class Store:
         return checkpoints
 
 
-def is_locked(folder: Path) -> bool | None:
+def is_study_locked(folder: Path) -> bool | None:
     """Return whether a process runs the study in a folder, by the locks that Linux lists; None if unknown."""
     path = folder / _LOCK_NAME
     try:
@@ -476,10 +484,10 @@ def is_locked(folder: Path) -> bool | None:
     place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{inode}"
     if place in (words[-3] for words in locks):
         return True
-    return any(_holds_lock(pid, path) for pid in holders)  # some file systems report other device numbers
+    return any(_holds_study_lock(pid, path) for pid in holders)  # some file systems report other device numbers
 
 
-def _holds_lock(pid: str, path: Path) -> bool:
+def _holds_study_lock(pid: str, path: Path) -> bool:
     """Whether a process of the same user has a file open."""
     wanted = path.resolve()
     with suppress(OSError):
@@ -584,10 +592,7 @@ def read_study(folder: str | Path) -> Study:
     ...     return frame.groupby(["classifier", "algorithm", "dataset"])["error"].mean()
     """
     with Store(folder) as store:
-        about = store.find(About)
-        if about is None:
-            raise PqswarmError(f"{folder} holds a study that has not started: run it first.")
-        plan = restore_plan(about.plan)
+        plan = restore_plan(store.about().plan)
         runs = {}
         names = {}
         for dataset in plan.cells():

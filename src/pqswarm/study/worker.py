@@ -138,7 +138,7 @@ def begin_worker(parent: int) -> None:
 def advance(group: RunGroup, limit: float) -> Outcome:
     """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
-    evaluator = _TimedEvaluator(_evaluator(group.problem, group.device), group.problem.classifier)
+    evaluator = _TimedEvaluator(_worker_evaluator(group.problem, group.device), group.problem.classifier)
     runs = [_resume_run(group, key, evaluator) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
@@ -206,7 +206,7 @@ class _TimedEvaluator:
         return errors
 
 
-def _evaluator(problem: StudyProblem, device: str) -> CachedEvaluator:
+def _worker_evaluator(problem: StudyProblem, device: str) -> CachedEvaluator:
     """The evaluator of a problem, kept between slices; on the CPU it uses one thread."""
     key = f"{device} {problem.key}"
     with _evaluators_lock:
@@ -272,7 +272,7 @@ class WorkerPool:
             self._executor.shutdown(wait=not kill)
 
 
-def is_death(error: BaseException | None) -> bool:
+def is_worker_death(error: BaseException | None) -> bool:
     """Whether a worker died, by the error names of all executors."""
     return type(error).__name__ in ("BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "BrokenExecutor")
 
@@ -281,13 +281,15 @@ def is_death(error: BaseException | None) -> bool:
 def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[WorkerPool]:
     """Open a pool of workers: a Dask cluster, processes, or this process for a single job; threads of it feed a GPU."""
     if cluster is not None:
-        with _dask(cluster, device) as pool:
+        with _dask_pool(cluster, device) as pool:
             yield pool
         return
     if device == "cuda":
         pool = WorkerPool(lambda: ThreadPoolExecutor(_GPU_THREADS), _GPU_THREADS, 5.0, device)
     else:
-        pool = WorkerPool(InlineExecutor if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
+        pool = WorkerPool(
+            InlineExecutor if jobs == 1 else lambda: _process_executor(jobs), jobs, 2.0 if jobs == 1 else 5.0
+        )
     try:
         yield pool
     except BaseException:
@@ -296,7 +298,7 @@ def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> I
     pool.close()
 
 
-def _processes(jobs: int) -> Executor:
+def _process_executor(jobs: int) -> Executor:
     """Create processes by joblib, which is more robust than plain multiprocessing."""
     from joblib.externals.loky import ProcessPoolExecutor
 
@@ -318,7 +320,7 @@ def _processes(jobs: int) -> Executor:
 
 
 @contextmanager
-def _dask(address: str, device: str) -> Iterator[WorkerPool]:
+def _dask_pool(address: str, device: str) -> Iterator[WorkerPool]:
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
@@ -330,7 +332,7 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
         raise PqswarmError(
             f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."
         ) from None
-    with _quiet_executor_loggers("distributed", "distributed.client", "asyncio", "tornado.application"), client:
+    with _quiet_dask_loggers("distributed", "distributed.client", "asyncio", "tornado.application"), client:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         if not threads:
             raise PqswarmError(
@@ -347,7 +349,7 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
 
 
 @contextmanager
-def _quiet_executor_loggers(*names: str) -> Iterator[None]:
+def _quiet_dask_loggers(*names: str) -> Iterator[None]:
     """Silence loggers whose errors are reported elsewhere."""
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]

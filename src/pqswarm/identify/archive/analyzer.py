@@ -192,7 +192,7 @@ def identify_many(
     `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
     the same names. `after` is called with each recording and its analysis, only without workers.
     """
-    from pqswarm.study.worker import is_death, worker_pool
+    from pqswarm.study.worker import is_worker_death, worker_pool
 
     analyzer = ArchiveAnalyzer(options, {}) if archive is None else ArchiveAnalyzer.of(archive, options)
     plain = {name: value for name, value in options.items() if name != "model"}
@@ -220,7 +220,7 @@ def identify_many(
             if not pending:
                 return
             one = pending.popleft()
-            if pool is not None and one.future is not None and is_death(one.future.exception()):
+            if pool is not None and one.future is not None and is_worker_death(one.future.exception()):
                 _outlive_analyzer_worker(pool, one, pending, submit)
             results, remark = _await_analyzer_results(archive, one, lambda path: analyzer.analyze(path, after))
             if one.file is not None and one.file.content in claimed:
@@ -235,11 +235,11 @@ def _outlive_analyzer_worker(
     submit: "Callable[[WorkerPool, _AnalyzerFile], Future[AnalyzedFile]]",
 ) -> None:
     """After the death of a worker, analyse the next file alone, so that it fails only by itself; then the others."""
-    from pqswarm.study.worker import is_death
+    from pqswarm.study.worker import is_worker_death
 
     pool.restart()
     one.future = submit(pool, one)
-    if is_death(one.future.exception()):
+    if is_worker_death(one.future.exception()):
         pool.restart()
         failure = Failure(file_text(one.path), "", "ended its worker twice: is there enough memory?", retryable=True)
         one.future = Future()

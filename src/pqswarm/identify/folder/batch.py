@@ -19,7 +19,7 @@ from pqswarm.identify.classify import identify
 from pqswarm.identify.model import Model
 from pqswarm.measure import Thresholds
 from pqswarm.recordings import RecordingSource, Site, open_recordings
-from pqswarm.recordings.comtrade.reader import count_missing_samples
+from pqswarm.recordings.comtrade import count_missing_comtrade_samples
 from pqswarm.recordings.files import COMPANIONS, find_partner, is_document, sort_partners
 from pqswarm.recordings.readers import list_suffixes
 
@@ -63,7 +63,7 @@ class Candidate:
             or time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split()) > _DONE
         ):
             return False
-        return count_missing_samples(self.parts[0]) > 0
+        return count_missing_comtrade_samples(self.parts[0]) > 0
 
     def digest(self) -> str:
         """Return the SHA-256 of the content."""

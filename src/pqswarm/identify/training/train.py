@@ -12,7 +12,7 @@ from pqswarm import __version__
 from pqswarm._base.random import checked_seed, derived_seed
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.datasets.make import EventSpec, check_spec_event_count, event_specs
+from pqswarm.datasets.dataset import EventSpec, check_spec_event_count, event_specs
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import EVENT_CLASSES, Preset, check_snr, get_preset

@@ -1,10 +1,9 @@
-"""Which algorithm finds the best subsets: performance, convergence, error rate against size."""
+"""Which algorithm finds the best subsets: performance, convergence, sequential searches, fronts of error and size."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,16 +16,31 @@ from pqswarm.report.runs import (
     check_run_points,
     convergence_curves,
     convergence_grid,
+    convergence_quartiles,
+    draw_error_of_all_features,
     draw_run_points,
-    quartile_curve,
+    errors_attained_by_run,
     run_evaluation_ends,
     run_points,
 )
-from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import count, count_runs, enumerate_words, percent
-from pqswarm.report.style import FAINT, INK, NARROW, STYLE, WIDE, Palette, label_ends, mark
+from pqswarm.report.section import (
+    PAPER,
+    SOURCE,
+    STUDY,
+    Content,
+    Drawing,
+    Table,
+    adaptive_drawing,
+    count,
+    count_runs,
+    enumerate_words,
+    features,
+    percent,
+)
+from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, draw_guides, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import bootstrap_mean
+from pqswarm.study import RunRecord
 
 _START = 1 / 200  # fraction of the evaluations at which their axis starts
 _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
@@ -158,11 +172,8 @@ def _algorithm_gap_tables(classifier: ClassifierSummary) -> list[Table]:
     if known is None:
         return []
     rows = []
-    for title in (*classifier.runs, *classifier.sequential):
-        errors = (
-            classifier.errors(title) if title in classifier.runs else np.array([classifier.sequential[title].error])
-        )
-        gaps = 100 * (errors - known["error"])
+    for title, records in classifier.groups.items():
+        gaps = 100 * (np.array([record.error for record in records]) - known["error"])
         values = {"mean": gaps.mean(), "minimum": gaps.min(), "maximum": gaps.max()}
         rows.append({"algorithm": title} | {key: float(value) for key, value in values.items()})
     return [
@@ -228,6 +239,7 @@ def _algorithm_convergence_drawing(study: DatasetSummary, classifier: Classifier
     )
 
 
+@styled
 def plot_error_against_size(
     points: Points,
     all_features: tuple[int, float] | None = None,
@@ -267,20 +279,16 @@ def plot_error_against_size(
     """
     checked = check_run_points(points)
     palette = palette or Palette(checked)
-    with mpl.rc_context(STYLE):
-        height = 1.2 + 0.24 * len(checked)
-        figure = Figure(
-            figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained"
-        )
-        axis = figure.subplots()
-        labels = draw_run_points(
-            axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers
-        )
-        axis.set_xlabel("features selected")
-        axis.set_ylabel("error rate [%]")
-        return label_ends(figure, labels)
+    height = 1.2 + 0.24 * len(checked)
+    figure = Figure(figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained")
+    axis = figure.subplots()
+    labels = draw_run_points(axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers)
+    axis.set_xlabel("features selected")
+    axis.set_ylabel("error rate [%]")
+    return label_line_ends(figure, labels)
 
 
+@styled
 def plot_convergence(
     curves: Mapping[str, FloatArray],
     evaluations: IntArray | None = None,
@@ -330,42 +338,41 @@ def plot_convergence(
     palette = palette or Palette(curves)
     longest = max(np.shape(curve)[-1] for curve in curves.values())
     at = np.arange(1, longest + 1) if evaluations is None else np.asarray(evaluations)
-    lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
+    lines = {title: convergence_quartiles(title, curves[title], at) for title in palette.drawn(curves)}
     origin = min(float(np.min(curve)) for curve in curves.values()) if best is None else float(best)
     last = max(int(after[-1]) for after, _ in lines.values())
-    with mpl.rc_context(STYLE):
-        size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
-        figure = Figure(figsize=size, layout="constrained")
-        axis = figure.subplots()
-        labels = []
-        ends = []
-        shown = []
-        strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
-        for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
-            after, errors = lines[title]
-            gaps = 100 * (errors - origin)
-            line = palette.line(title)
-            finite = np.isfinite(gaps[1])
-            tip = _algorithm_convergence_tip(title, after, errors, len(curves[title]))
-            x, y = after[finite], gaps[1, finite]
-            mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
-            dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
-            if after[-1] < last:
-                mark(axis.plot([after[-1], last], [y[-1]] * 2, **line | {"ls": ":", "lw": 1.0})[0], title)
-                mark(axis.plot([after[-1]], [y[-1]], ls="", color=line["color"], **dot)[0], title, [tip])
-            low, middle, high = gaps[:, -1]
-            bar: dict[str, Any] = {"color": line["color"], "solid_capstyle": "butt"}
-            mark(axis.plot([last, place], [middle] * 2, lw=0.8, **bar)[0], title)
-            mark(axis.plot([place, place], [low, high], lw=2.2, **bar)[0], title, [tip])
-            mark(axis.plot([place], [middle], ls="", color=line["color"], **dot)[0], title, [tip])
-            labels.append(palette.label(axis, title, place, float(middle)))
-            ends += [float(low), float(middle), float(high)]
-            shown += y[x >= _START * last].tolist()
-        _scale_algorithm_convergence_gaps(axis, ends, shown)
-        _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
-        axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
-        axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
-        return label_ends(figure, labels)
+    size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
+    figure = Figure(figsize=size, layout="constrained")
+    axis = figure.subplots()
+    labels = []
+    ends = []
+    shown = []
+    strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
+    for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
+        after, errors = lines[title]
+        gaps = 100 * (errors - origin)
+        line = palette.line(title)
+        finite = np.isfinite(gaps[1])
+        tip = _algorithm_convergence_tip(title, after, errors, len(curves[title]))
+        x, y = after[finite], gaps[1, finite]
+        mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
+        dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
+        if after[-1] < last:
+            mark(axis.plot([after[-1], last], [y[-1]] * 2, **line | {"ls": ":", "lw": 1.0})[0], title)
+            mark(axis.plot([after[-1]], [y[-1]], ls="", color=line["color"], **dot)[0], title, [tip])
+        low, middle, high = gaps[:, -1]
+        bar: dict[str, Any] = {"color": line["color"], "solid_capstyle": "butt"}
+        mark(axis.plot([last, place], [middle] * 2, lw=0.8, **bar)[0], title)
+        mark(axis.plot([place, place], [low, high], lw=2.2, **bar)[0], title, [tip])
+        mark(axis.plot([place], [middle], ls="", color=line["color"], **dot)[0], title, [tip])
+        labels.append(palette.label(axis, title, place, float(middle)))
+        ends += [float(low), float(middle), float(high)]
+        shown += y[x >= _START * last].tolist()
+    _scale_algorithm_convergence_gaps(axis, ends, shown)
+    _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
+    axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
+    axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
+    return label_line_ends(figure, labels)
 
 
 def _algorithm_convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
@@ -406,3 +413,229 @@ def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int,
     look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 8.5}
     axis.annotate("budget", (budget, 1.0), (-3, -2), ha="right", va="top", **look)
     axis.set_xlabel("evaluations")
+
+
+_ABOUT_RANKINGS = (
+    " A ranking search tests the first feature, the first two, and so on; the filter that ranks them uses only the "
+    "data."
+)
+
+
+def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
+    """Compare each sequential search with the best subset of the baseline, and with every run of every algorithm."""
+    if not classifier.sequential:
+        return Content()
+    given_by = {title: _sequential_size_source(study, title) for title in classifier.sequential}
+    ranked = any(algorithm.search.needs_order for algorithm in study.plan.sequential)
+    return Content(
+        tables=[_sequential_against_best(classifier, given_by, ranked), _sequential_against_runs(classifier)],
+        answer=[_sequential_sentence(classifier, title, given_by[title]) for title in classifier.sequential],
+    )
+
+
+def _sequential_size_source(study: DatasetSummary, title: str) -> str | None:
+    """Where the subset size given to a sequential search comes from; None if none was given."""
+    plan = next(algorithm for algorithm in study.plan.sequential if algorithm.title == title)
+    return study.baseline if plan.needs_size else "the plan" if plan.settings.get("size") is not None else None
+
+
+def _sequential_contest(classifier: ClassifierSummary, search: str, title: str) -> dict[str, int]:
+    """How many runs of an algorithm a sequential search beats, ties with and loses to, by error rate."""
+    margin = np.round(classifier.errors(title) - classifier.sequential[search].error, 12)  # free of rounding
+    return {"beats": int((margin > 0).sum()), "ties": int((margin == 0).sum()), "loses": int((margin < 0).sum())}
+
+
+def _sequential_rival_evaluations(classifier: ClassifierSummary, title: str) -> list[int]:
+    """Evaluations of each run of an algorithm."""
+    return [record.result.n_evaluations for record in classifier.runs[title]]
+
+
+def _sequential_against_best(classifier: ClassifierSummary, given_by: dict[str, str | None], ranked: bool) -> Table:
+    best = classifier.best(classifier.baseline)
+    baseline = {"baseline": classifier.baseline, "baseline_size": best.size, "baseline_J": best.error}
+    baseline["baseline_evaluations"] = sum(_sequential_rival_evaluations(classifier, classifier.baseline))
+    rows: list[dict[str, Any]] = [
+        {"search": title, SOURCE: STUDY, "given_by": given_by[title], "size": record.size, "J": record.error}
+        | {"evaluations": record.result.n_evaluations, **baseline}
+        for title, record in classifier.sequential.items()
+    ]
+    rows += [dict(row) for row in classifier.paper.sequential]
+    return Table(
+        "sequential",
+        f"A single run of each sequential search against the best run of {classifier.baseline} with {classifier.name}",
+        rows,
+        {
+            "given_by": ("size given by", ""),
+            "size": ("ξ", ""),
+            "J": ("J", ".4f"),
+            "baseline": ("against", ""),
+            "baseline_size": ("ξ", ""),
+            "baseline_J": ("J", ".4f"),
+            "baseline_evaluations": ("evaluations, all runs", ""),
+        },
+        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. If its "
+        "size was given, the evaluations that found that size are not counted." + (_ABOUT_RANKINGS if ranked else ""),
+    )
+
+
+def _sequential_against_runs(classifier: ClassifierSummary) -> Table:
+    rows = [
+        {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
+        | {
+            "each": float(np.mean(_sequential_rival_evaluations(classifier, title))),
+            **_sequential_contest(classifier, search, title),
+        }
+        for search, record in classifier.sequential.items()
+        for title, records in classifier.runs.items()
+    ]
+    return Table(
+        "sequential-runs",
+        f"A single run of each sequential search against every run of the other algorithms with {classifier.name}",
+        rows,
+        {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
+        note="Beats, ties, loses to: number of runs with a higher, equal and lower error rate.",
+    )
+
+
+def _sequential_sentence(classifier: ClassifierSummary, search: str, given_by: str | None) -> str:
+    """State the result and cost of the search, and of the runs of the baseline."""
+    record = classifier.sequential[search]
+    best = classifier.best(classifier.baseline)
+    baseline = classifier.baseline
+    spent = _sequential_rival_evaluations(classifier, baseline)
+    beats, ties, loses = _sequential_contest(classifier, search, baseline).values()
+    points = round(100 * (best.error - record.error), 10)
+    apart = f"{abs(points):.2f} percentage points {'higher' if points > 0 else 'lower'}" if points else "the same"
+    reached = f"{percent(best.error)} with {features(best.size)}, {apart}"
+    if len(spent) > 1:
+        cost = f"{' to '.join(str(n) for n in sorted({min(spent), max(spent)}))} evaluations each"
+        counts = {"beats": beats, "ties with": ties, "loses to": loses}
+        results = [f"{verb} {'all ' if n == len(spent) else ''}{n}" for verb, n in counts.items() if n]
+        outcome = (
+            f"Of the {len(spent)} runs of {baseline} ({cost}) it {enumerate_words(results)}. The best of these runs "
+            f"({sum(spent)} evaluations in total) reaches {reached}."
+        )
+    else:
+        verb = "beats" if beats else "ties with" if ties else "loses to"
+        outcome = f"It {verb} the single run of {baseline} ({spent[0]} evaluations), which reaches {reached}."
+    sizes = {None: "with no size given", baseline: f"given the size of {baseline}'s best subset"}
+    return (
+        f"A single run of {search}, {sizes.get(given_by, 'given the size by the plan')}, reaches an error rate of "
+        f"{percent(record.error)} with {features(record.size)} in {record.result.n_evaluations} evaluations. {outcome}"
+    )
+
+
+_FRONT_SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
+
+
+def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
+    """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
+    groups = {
+        title: group
+        for title, group in classifier.groups.items()
+        if all(r.result.front_masks is not None for r in group)
+    }
+    if not groups:
+        return Content()
+    attained = {
+        title: np.array([errors_attained_by_run(record) for record in group]) for title, group in groups.items()
+    }
+    drawing = adaptive_drawing(
+        "",
+        "Lowest error rate by maximum number of features",
+        "All subsets that a run evaluated count, not only its final one. Lines are medians over the runs; each ends "
+        "where more features bring no improvement. Lower left is better.",
+        plot_fronts,
+        attained,
+        (classifier.n_features, classifier.all_features),
+        study.palette,
+    )
+    return Content(
+        words=_front_sentences(groups, classifier), drawings=[drawing], tables=[_front_table(attained, classifier)]
+    )
+
+
+def _front_sentences(groups: Mapping[str, Sequence[RunRecord]], classifier: ClassifierSummary) -> list[str]:
+    """State the smallest subset that does as well as all features."""
+    matching = [
+        (int(mask.sum()), float(error), title)
+        for title, group in groups.items()
+        for record in group
+        for mask, error in zip(record.result.front_masks, record.result.front_errors, strict=True)  # type: ignore[arg-type]
+        if error <= classifier.all_features
+    ]
+    if not matching:
+        return [f"No run found a subset that does as well as all {classifier.n_features} features."]
+    size, error, title = min(matching, key=lambda one: one[:2])
+    return [
+        f"The smallest subset that does as well as all {classifier.n_features} features "
+        f"({percent(classifier.all_features)}) has {features(size)}: {title} found one with an error rate of "
+        f"{percent(error)}."
+    ]
+
+
+def _front_table(attained: Mapping[str, FloatArray], classifier: ClassifierSummary) -> Table:
+    medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
+    last = max(_end_of_front(median) for median in medians.values())
+    sizes = [size for size in _FRONT_SIZES if size < last] + [last]
+    rows = [
+        {"algorithm": title} | {f"J_{k}": float(m[k - 1]) if np.isfinite(m[k - 1]) else None for k in sizes}
+        for title, m in medians.items()
+    ]
+    keys = {f"J_{size}": (f"ξ ≤ {size}", ".4f") for size in sizes}
+    return Table(
+        "fronts",
+        f"Lowest error rates by maximum number of features with {classifier.name}, {count_runs(classifier.n_runs)}",
+        rows,
+        keys,
+        lowest=tuple(key for key in keys if any(row[key] is not None for row in rows)),
+        note="Median over the runs of the lowest error rate among all evaluated subsets with at most ξ features; empty "
+        "if half of the runs evaluated none.",
+    )
+
+
+def _end_of_front(median: FloatArray) -> int:
+    """The number of features beyond which a curve does not fall."""
+    return int(median.argmin()) + 1
+
+
+@styled
+def plot_fronts(
+    attained: Mapping[str, FloatArray],
+    all_features: tuple[int, float],
+    palette: Palette,
+    *,
+    narrow: bool = False,
+) -> Figure:
+    """Draw the median over the runs of the lowest error with at most 1, 2, 3, ... features, as steps."""
+    medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
+    ends = {title: 100 * float(median.min()) for title, median in medians.items()}
+    edge = 1.04 * max(map(_end_of_front, medians.values()))
+    height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
+    figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
+    axis = figure.subplots()
+    draw_guides(axis)
+    labels = []
+    for title, median in medians.items():
+        sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
+        steps = np.append(sizes, edge), 100 * np.append(median[sizes - 1], median.min())
+        tip = _front_tip(title, median, len(attained[title]))
+        mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
+        dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
+        tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
+        mark(axis.plot(sizes, steps[1][:-1], color=palette.color(title), **dots)[0], title, tips)
+        labels.append(palette.label(axis, title, edge, ends[title], marked=True))
+    shown = list(ends.values())
+    labels.append(draw_error_of_all_features(axis, *all_features, edge))
+    shown.append(100 * all_features[1])
+    low, high = min(shown), max(shown)
+    margin = max(high - low, 0.02 * high, 1e-6)
+    axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
+    axis.set_xlabel("maximum number of features")
+    axis.set_ylabel("error rate [%]")
+    return label_line_ends(figure, labels)
+
+
+def _front_tip(title: str, median: FloatArray, n_runs: int) -> str:
+    what = "one run" if n_runs == 1 else f"median of {count_runs(n_runs)}"
+    return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end_of_front(median))}"

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from math import comb, floor
 from typing import Any, TypeVar
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table
-from pqswarm.report.sentences import enumerate_words
-from pqswarm.report.style import GREY, INK, STYLE, Palette, draw_rows, mark, settle
-from pqswarm.report.summary import ClassifierSummary, DatasetSummary
+from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
+from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle_layout, styled
+from pqswarm.report.summary import ALPHA, ClassifierSummary, DatasetSummary
 from pqswarm.statistics import (
     Comparison,
     FriedmanResult,
@@ -27,7 +25,6 @@ from pqswarm.statistics import (
 from pqswarm.study import StudyPlan
 
 _Compared = TypeVar("_Compared", Comparison, PairedComparison)
-_ALPHA = 0.05
 _MIN_RUNS = 3  # with fewer, nothing is tested
 _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are rough
 
@@ -48,11 +45,6 @@ class _ChanceMeasure:
     @property
     def controls(self) -> list[str]:
         return list(self.against)
-
-    @property
-    def compared(self) -> list[Comparison]:
-        """All comparisons except those of pairs."""
-        return [comparison for group in self.against.values() for comparison in group]
 
     @property
     def first(self) -> list[Comparison]:
@@ -81,7 +73,12 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
             *[_chance_ranks_drawing(study, measure) for measure in both],
         ],
         tables=[
-            *[_chance_unpaired_table(classifier, measure, measure.compared, margin) for measure in both],
+            *[
+                _chance_unpaired_table(
+                    classifier, measure, [c for group in measure.against.values() for c in group], margin
+                )
+                for measure in both
+            ],
             *[
                 _chance_unpaired_table(classifier, measure, measure.pairs, margin, "pairs")
                 for measure in both
@@ -129,14 +126,14 @@ def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str
     for conclusion, word in (("better", "lower than that of"), ("worse", "higher than that of")):
         if group := groups.get(conclusion):
             clauses.append(
-                f"{word} {_chance_others(group, comparisons)} (Mann-Whitney test, "
+                f"{word} {_names_by_chance(group, comparisons)} (Mann-Whitney test, "
                 f"{_chance_p(c.p_hommel for c in group)})"
             )
     if group := groups.get("practically equal"):
         p = _chance_p(c.p_equivalence or 0.0 for c in group)
         clauses.append(
-            f"practically equal to that of {_chance_others(group, comparisons)} "
-            f"(means within {_chance_percent(margin)}: equivalence test, {p})"
+            f"practically equal to that of {_names_by_chance(group, comparisons)} "
+            f"(means within {100 * margin:g} %: equivalence test, {p})"
         )
     sentence = f"{start}the error rate of {first.algorithm} "
     if clauses:
@@ -144,7 +141,9 @@ def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str
     if group := groups.get("inconclusive"):
         joint = ", and " if clauses else ""
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in group])
-        sentence += f"{joint}does not differ significantly from that of {_chance_others(group, comparisons)} (p = {p})"
+        sentence += (
+            f"{joint}does not differ significantly from that of {_names_by_chance(group, comparisons)} (p = {p})"
+        )
     return f"{sentence}."
 
 
@@ -164,7 +163,7 @@ def say_chance_of_size(comparisons: Sequence[Comparison]) -> str:
         pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
         low, high = f"{min(fractions):.0f}", f"{max(fractions):.0f}"
         clauses.append(
-            f"{word} features than {_chance_others(group, comparisons)} "
+            f"{word} features than {_names_by_chance(group, comparisons)} "
             f"({low if low == high else f'{low} to {high}'} % of their mean, "
             f"{word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
         )
@@ -173,7 +172,7 @@ def say_chance_of_size(comparisons: Sequence[Comparison]) -> str:
     if rest:
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
         sentence += "; its subset sizes" if clauses else f"the subset sizes of {first.algorithm}"
-        sentence += f" do not differ significantly from those of {_chance_others(rest, comparisons)} (p = {p})"
+        sentence += f" do not differ significantly from those of {_names_by_chance(rest, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
@@ -194,7 +193,7 @@ def chance_by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Co
     return groups
 
 
-def _chance_others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
+def _names_by_chance(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
     """The names of the algorithms compared with."""
     whole = len(group) == len(comparisons) > 2
     return "each of the others" if whole else enumerate_words([c.against for c in group])
@@ -205,23 +204,19 @@ def _chance_p(values: Iterable[float]) -> str:
     return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
 
 
-def _chance_percent(fraction: float) -> str:
-    return f"{100 * fraction:g} %"
-
-
 def say_friedman(test: FriedmanResult, control: str) -> str:
     """Return a sentence on the error rates by the paper's test."""
     result = posthoc(test, control)
     n_runs = test.n_blocks
     start = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
-    if test.p_value > _ALPHA:
+    if test.p_value > ALPHA:
         return f"{start}, the error rates of the algorithms do not differ significantly."
     rows = list(zip(result.names, result.differences.tolist(), result.p_hommel.tolist(), strict=True))
     clauses = []
     for word, sign in (("lower", 1), ("higher", -1)):
-        if names := [name for name, difference, p in rows if p <= _ALPHA and sign * difference > 0]:
+        if names := [name for name, difference, p in rows if p <= ALPHA and sign * difference > 0]:
             clauses.append(f"significantly {word} than that of {enumerate_words(names)}")
-    if level := [name for name, _, p in rows if p > _ALPHA]:
+    if level := [name for name, _, p in rows if p > ALPHA]:
         clauses.append(f"not significantly different from that of {enumerate_words(level)}")
     return f"{start} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
 
@@ -288,7 +283,7 @@ def _chance_unpaired_table(
         note += (
             f" Differences of means have bootstrap intervals (BCa). Intervals are not adjusted. Practically equal: two "
             f"one-sided Welch tests, adjusted like p, show that the means differ by less than the margin, "
-            f"{_chance_percent(margin)} of the first mean (a choice: the plan's key margin); it does not mean that the "
+            f"{100 * margin:g} % of the first mean (a choice: the plan's key margin); it does not mean that the "
             f"algorithms are equal. Inconclusive: neither a difference nor equivalence is shown."
         )
         if comparisons[0].difference.ends is None:
@@ -332,14 +327,17 @@ def _chance_friedman_table(classifier: ClassifierSummary, both: Sequence[_Chance
     paper = classifier.paper
     rows: list[dict[str, Any]] = []
     for measure in both:
-        symbol = measure.symbol
-        key = measure.key
         test = measure.ranks
-        row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {"chi2": test.chi2, "p": test.p_value}
-        row |= {"chi2_ties": test.chi2_corrected, "p_ties": test.p_value_corrected}
-        rows.append({"result": symbol, SOURCE: STUDY, **row})
+        row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {
+            "chi2": test.chi2,
+            "p": test.p_value,
+            "chi2_ties": test.chi2_corrected,
+            "p_ties": test.p_value_corrected,
+        }
+        rows.append({"result": measure.symbol, SOURCE: STUDY, **row})
         if paper:
-            rows.append({"result": symbol, SOURCE: PAPER} | {name: paper.ranks[key].get(name) for name in row})
+            printed = {name: paper.ranks[measure.key].get(name) for name in row}
+            rows.append({"result": measure.symbol, SOURCE: PAPER, **printed})
     columns = {
         "chi2": ("χ²", ".2f"),
         "p": ("p", "#.3g"),
@@ -372,9 +370,18 @@ def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure
         for name in measure.ranks.names:
             if name in ours:
                 row = ours[name]
-                values = {"control": control, "z": row["z"], "p": row["p_value"], "adjusted": row["p_hommel"]}
-                values |= {"limit": row["alpha_over_i"], "differs": row["significant"]}
-                rows.append({"algorithm": name, SOURCE: STUDY, **values})
+                rows.append(
+                    {
+                        "algorithm": name,
+                        SOURCE: STUDY,
+                        "control": control,
+                        "z": row["z"],
+                        "p": row["p_value"],
+                        "adjusted": row["p_hommel"],
+                        "limit": row["alpha_over_i"],
+                        "differs": row["significant"],
+                    }
+                )
             if name in printed:
                 rows.append({"algorithm": name, SOURCE: PAPER, **printed.pop(name)})
     controls = measure.controls
@@ -401,33 +408,23 @@ def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure
     )
 
 
-def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette | None = None) -> Figure:
+@styled
+def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette) -> Figure:
     """Draw the probability that a run of one algorithm beats a run of another, one panel per compared quantity."""
-    palette = palette or Palette(
-        [name for group in panels.values() for c in group for name in (c.algorithm, c.against)]
-    )
-    labels = [_chance_names(comparisons) for comparisons in panels.values()]
-    with mpl.rc_context(STYLE):
-        rows = max(map(len, labels))
-        figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axis, (what, comparisons), names in zip(axes, panels.items(), labels, strict=True):
-            axis.axvline(0.5, color=GREY, lw=1.0, ls=(0, (5, 2)))
-            for place, comparison in enumerate(comparisons):
-                _draw_chance_interval(axis, place, comparison, palette)
-            axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
-            repeated = axis is not axes[0] and names == labels[0]
-            draw_rows(axis, [""] * len(names) if repeated else names)
-            axis.set_title(what, fontsize=9, parse_math=False)
-        axes[0].set_xlabel("probability, ties counted as half")
-        return settle(figure)
-
-
-def _chance_names(comparisons: Sequence[Comparison]) -> list[str]:
-    """Names of the algorithms compared with; of pairs both names."""
-    if len({comparison.algorithm for comparison in comparisons}) == 1:
-        return [comparison.against for comparison in comparisons]
-    return [f"{comparison.algorithm} / {comparison.against}" for comparison in comparisons]
+    labels = [[comparison.against for comparison in comparisons] for comparisons in panels.values()]
+    rows = max(map(len, labels))
+    figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (what, comparisons), names in zip(axes, panels.items(), labels, strict=True):
+        axis.axvline(0.5, color=GREY, lw=1.0, ls=(0, (5, 2)))
+        for place, comparison in enumerate(comparisons):
+            _draw_chance_interval(axis, place, comparison, palette)
+        axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
+        repeated = axis is not axes[0] and names == labels[0]
+        draw_rows(axis, [""] * len(names) if repeated else names)
+        axis.set_title(what, fontsize=9, parse_math=False)
+    axes[0].set_xlabel("probability, ties counted as half")
+    return settle_layout(figure)
 
 
 def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
@@ -440,12 +437,12 @@ def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette
         f"{comparison.algorithm} against {name}: {superiority.estimate:.3f} ({ends[0]:.3f} to {ends[1]:.3f}), "
         f"p = {comparison.p_hommel:#.2g}"
     )
-    (line,) = axis.plot(ends, [place] * 2, color=color, lw=1.6)
-    (dot,) = axis.plot([superiority.estimate], [place], ls="", marker=palette.marker(name), ms=6, color=color)
-    mark(line, name)
-    mark(dot, name, [tip])
+    look = {"ls": "", "marker": palette.marker(name), "ms": 6, "color": color}
+    mark(axis.plot(ends, [place] * 2, color=color, lw=1.6)[0], name)
+    mark(axis.plot([superiority.estimate], [place], **look)[0], name, [tip])
 
 
+@styled
 def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, palette: Palette | None = None) -> Figure:
     """Draw mean ranks on a line and join those that do not differ significantly.
 
@@ -494,34 +491,33 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     def x(rank: Any) -> Any:
         return side + scale * (rank - 1)
 
-    with mpl.rc_context(STYLE):
-        height = first + 0.23 * left
-        figure = Figure(figsize=(width, height))
-        axis = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        axis.set(xlim=(0, width), ylim=(height, 0))
-        axis.axis("off")
-        axis.plot([x(1), x(last)], [line, line], color=INK, lw=1.0)
-        for rank in range(1, last + 1):
-            axis.plot([x(rank)] * 2, [line - 0.07, line], color=INK, lw=1.0)
-            axis.text(x(rank), line - 0.1, str(rank), ha="center", va="bottom")
-        axis.text(x(last) + 0.12, line, "mean rank", va="center", fontsize=8)
-        if critical_difference <= last - 1:
-            ends = np.array([1, 1, 1 + critical_difference, 1 + critical_difference])
-            axis.plot(x(ends), [0.27, 0.22, 0.22, 0.27], color=INK, lw=1.0)
-        axis.text(x(1), 0.17, f"critical difference {critical_difference:.2f}", va="bottom", fontsize=8)
-        for i, (title, name) in enumerate(zip(titles, names, strict=True)):
-            on_left = i < left
-            down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
-            end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
-            (lead,) = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
-            mark(lead, title, [f"{title}: mean rank {ranks[title]:.2f}"])
-            weight = "bold" if title == palette.baseline else "normal"
-            ha = "right" if on_left else "left"
-            axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)
-        for start, stop, level in bars:
-            down = line + 0.14 + 0.13 * level
-            axis.plot([x(places[start]) - 0.05, x(places[stop]) + 0.05], [down] * 2, color=INK, lw=3.2)
-        return figure
+    height = first + 0.23 * left
+    figure = Figure(figsize=(width, height))
+    axis = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axis.set(xlim=(0, width), ylim=(height, 0))
+    axis.axis("off")
+    axis.plot([x(1), x(last)], [line, line], color=INK, lw=1.0)
+    for rank in range(1, last + 1):
+        axis.plot([x(rank)] * 2, [line - 0.07, line], color=INK, lw=1.0)
+        axis.text(x(rank), line - 0.1, str(rank), ha="center", va="bottom")
+    axis.text(x(last) + 0.12, line, "mean rank", va="center", fontsize=8)
+    if critical_difference <= last - 1:
+        ends = np.array([1, 1, 1 + critical_difference, 1 + critical_difference])
+        axis.plot(x(ends), [0.27, 0.22, 0.22, 0.27], color=INK, lw=1.0)
+    axis.text(x(1), 0.17, f"critical difference {critical_difference:.2f}", va="bottom", fontsize=8)
+    for i, (title, name) in enumerate(zip(titles, names, strict=True)):
+        on_left = i < left
+        down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
+        end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
+        lead = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
+        mark(lead[0], title, [f"{title}: mean rank {ranks[title]:.2f}"])
+        weight = "bold" if title == palette.baseline else "normal"
+        ha = "right" if on_left else "left"
+        axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)
+    for start, stop, level in bars:
+        down = line + 0.14 + 0.13 * level
+        axis.plot([x(places[start]) - 0.05, x(places[stop]) + 0.05], [down] * 2, color=INK, lw=3.2)
+    return figure
 
 
 def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:

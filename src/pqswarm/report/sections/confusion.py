@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,8 +11,10 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import IntArray
 from pqswarm.events import class_title
 from pqswarm.report.section import Content, Table, adaptive_drawing
-from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
-from pqswarm.report.summary import ClassifierSummary, DatasetSummary
+from pqswarm.report.style import FAINT, LOSS, NARROW, draw_cell, draw_grid, settle_layout, styled
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
+
+_MAX_LISTED = 8  # pairs of classes
 
 
 def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
@@ -32,30 +33,29 @@ def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         noise.after,
         study.class_names,
     )
-    return Content(drawings=[drawing], tables=most_frequent_confusions(classifier, study.class_names))
+    return Content(drawings=[drawing], tables=_most_frequent_confusions(classifier, noise, study.class_names))
 
 
-def most_frequent_confusions(classifier: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+def _most_frequent_confusions(
+    classifier: ClassifierSummary, noise: NoiseSummary, class_names: Sequence[str]
+) -> list[Table]:
     """Return the table of the most frequently confused pairs of classes; empty if there are no errors."""
-    if classifier.noise is None:
-        return []
-    wrong = [matrix + matrix.T for matrix in (classifier.noise.before, classifier.noise.after)]
+    wrong = [matrix + matrix.T for matrix in (noise.before, noise.after)]
     pairs = list(combinations(range(len(class_names)), 2))
     totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
-    often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
-    rows: list[dict[str, Any]] = []
-    for pair in often:
-        before, after = (int(both[pair]) for both in wrong)
-        if before or after:
-            rows.append(
-                {
-                    "classes": " and ".join(class_title(class_names[i]) for i in pair),
-                    "before": before,
-                    "before_fraction": 100 * before / totals[0],
-                    "after": after,
-                    "after_fraction": 100 * after / totals[1],
-                }
-            )
+    often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:_MAX_LISTED]
+    before, after = wrong
+    rows = [
+        {
+            "classes": " and ".join(class_title(class_names[i]) for i in pair),
+            "before": int(before[pair]),
+            "before_fraction": 100 * int(before[pair]) / totals[0],
+            "after": int(after[pair]),
+            "after_fraction": 100 * int(after[pair]) / totals[1],
+        }
+        for pair in often
+        if before[pair] or after[pair]
+    ]
     if not rows:
         return []
     return [
@@ -75,36 +75,36 @@ def most_frequent_confusions(classifier: ClassifierSummary, class_names: Sequenc
     ]
 
 
+@styled
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str], *, narrow: bool = False) -> Figure:
     """Draw two confusion matrices on one colour scale, with recall on the right and precision at the bottom [%]."""
     n = len(class_names)
     panels = {"All features": before, "Selected features": after}
     worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))
     names = [class_title(name) for name in class_names]
-    with mpl.rc_context(STYLE):
-        label = 0.08 * max(map(len, names))
-        if narrow:
-            figure = Figure(figsize=(NARROW, 2 * (1.15 + 0.2 * (n + 1))), layout="constrained")
-            axes = figure.subplots(2, 1)
-        else:
-            width = 0.9 + label + 2 * max(0.28 * (n + 1.8), 4.2)
-            figure = Figure(figsize=(width, 1.1 + label + 0.28 * (n + 1)), layout="constrained")
-            axes = figure.subplots(1, 2, sharey=True)
-        titles = []
-        for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
-            _draw_confusion_matrix(axis, matrix, names, worst, narrow)
-            wrong = int(matrix.sum() - np.trace(matrix))
-            total = int(matrix.sum())
-            words = f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)"
-            titles.append(axis.set_title(words, fontsize=9.0 if narrow else 10.5, fontweight="bold"))
-            axis.set_xlabel("predicted class")
-        if not narrow:
-            axes[0].set_ylabel("true class")
-        settle(figure)
-        for axis, title in zip(axes, titles, strict=True):
-            if narrow:  # from the left end of the figure, since it is longer than the axes are wide
-                title.set_x(round((5.0 - axis.bbox.x0) / axis.bbox.width, 4))
-        return figure
+    label = 0.08 * max(map(len, names))
+    if narrow:
+        figure = Figure(figsize=(NARROW, 2 * (1.15 + 0.2 * (n + 1))), layout="constrained")
+        axes = figure.subplots(2, 1)
+    else:
+        width = 0.9 + label + 2 * max(0.28 * (n + 1.8), 4.2)
+        figure = Figure(figsize=(width, 1.1 + label + 0.28 * (n + 1)), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+    titles = []
+    for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
+        _draw_confusion_matrix(axis, matrix, names, worst, narrow)
+        wrong = int(matrix.sum() - np.trace(matrix))
+        total = int(matrix.sum())
+        words = f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)"
+        titles.append(axis.set_title(words, fontsize=9.0 if narrow else 10.5, fontweight="bold"))
+        axis.set_xlabel("predicted class")
+    if not narrow:
+        axes[0].set_ylabel("true class")
+    settle_layout(figure)
+    for axis, title in zip(axes, titles, strict=True):
+        if narrow:  # from the left end of the figure, since it is longer than the axes are wide
+            title.set_x(round((5.0 - axis.bbox.x0) / axis.bbox.width, 4))
+    return figure
 
 
 def _draw_confusion_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
-from pqswarm.report.sentences import (
+from pqswarm.report.section import (
+    Content,
+    Drawing,
+    Table,
+    adaptive_drawing,
     at_most,
     count,
     decibel,
@@ -19,16 +20,25 @@ from pqswarm.report.sentences import (
     points,
     probability,
 )
-from pqswarm.report.style import GREY, NARROW, STYLE, WIDE, Palette, draw_rows, mark, settle
-from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
+from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
+from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle_layout, styled
+from pqswarm.report.summary import (
+    ALPHA,
+    MEASURE_FACTORS,
+    MEASURE_FORMATS,
+    MEASURE_NOUNS,
+    MEASURES,
+    ClassifierAcrossDatasets,
+    Measure,
+    StudySummary,
+)
 from pqswarm.statistics import critical_difference, friedman
+from pqswarm.statistics.comparisons import PairedComparison, compare_datasets
 from pqswarm.statistics.intervals import t_interval
-from pqswarm.statistics.paired import PairedComparison, compare_datasets
 from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
 from pqswarm.study.plan import HeldOutPlan
 
-_ALPHA = 0.05
 _MIN_DATASETS = 6
 """With fewer, Wilcoxon's test cannot reach p < 0.05."""
 _ENOUGH = 10
@@ -36,10 +46,6 @@ _ENOUGH = 10
 _POWER_DATASETS = (3, 6, 12, 24)
 _POWER_RUNS = (1, 2, 5, 10, 40)
 """Numbers of data sets, and of runs on each, in the table of power."""
-_MEASURES: tuple[Measure, ...] = ("error", "size")
-_NOUNS: dict[Measure, str] = {"error": "error rate [%]", "size": "features"}
-_FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
-_FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
 
 
 def _compare_over_datasets(
@@ -110,7 +116,7 @@ def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
     words = (
         f"Friedman's test over the {k} data sets, in the form of Iman and Davenport: F({df1}, {df2}) "
         f"= {statistic:.3g}, {probability(p)}: the algorithms "
-        f"{'differ' if p <= _ALPHA else 'do not differ significantly'}."
+        f"{'differ' if p <= ALPHA else 'do not differ significantly'}."
     )
     drawing = Drawing(
         "ranks",
@@ -150,13 +156,13 @@ def control_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatas
     """Compare the control with every other algorithm, in error and in size."""
     if len(classifier.titles) < 2 or classifier.n_datasets < 2:
         return Content()
-    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in _MEASURES}
+    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in MEASURES}
     control = results["error"][0].algorithm
     margin = study.plan.margin
     tables = [_datasets_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
     for number, pair in enumerate(study.plan.comparisons, start=1):
         first, second = (study.plan.title_of(name) for name in pair)
-        for measure in _MEASURES:
+        for measure in MEASURES:
             values = {title: classifier.values(measure)[title] for title in (first, second)}
             compared = compare_datasets(values, pairs=[(first, second)], margin=margin)
             tables.append(_datasets_comparison_table(classifier, measure, compared, margin, f"-pair-{number}"))
@@ -189,16 +195,14 @@ def _conclude_over_datasets(comparisons: Sequence[PairedComparison]) -> str:
         "practically equal": "practically equal to",
         "inconclusive": "inconclusive against",
     }
-    parts = []
-    for conclusion, phrase in phrases.items():
-        names = [
-            f"{comparison.against} ({comparison.wins} of {comparison.n_datasets}, {probability(comparison.p_hommel)})"
-            for comparison in comparisons
-            if comparison.conclusion == conclusion
+    groups = chance_by_conclusion(comparisons)
+    names = {
+        conclusion: [
+            f"{each.against} ({each.wins} of {each.n_datasets}, {probability(each.p_hommel)})" for each in group
         ]
-        if names:
-            parts.append(f"{phrase} {enumerate_words(names)}")
-    return "; ".join(parts)
+        for conclusion, group in groups.items()
+    }
+    return "; ".join(f"{phrases[key]} {enumerate_words(names[key])}" for key in phrases if key in names)
 
 
 def _datasets_comparison_table(
@@ -208,9 +212,9 @@ def _datasets_comparison_table(
     margin: float,
     suffix: str = "",
 ) -> Table:
-    factor = _FACTORS[measure]
-    form = _FORMATS[measure]
-    noun = _NOUNS[measure]
+    factor = MEASURE_FACTORS[measure]
+    form = MEASURE_FORMATS[measure]
+    noun = MEASURE_NOUNS[measure]
     rows = []
     for comparison in comparisons:
         row = comparison.row()
@@ -255,6 +259,7 @@ def _datasets_comparison_table(
     )
 
 
+@styled
 def plot_differences_over_datasets(
     classifier: ClassifierAcrossDatasets,
     results: Mapping[Measure, Sequence[PairedComparison]],
@@ -265,18 +270,17 @@ def plot_differences_over_datasets(
     """Draw control minus each other algorithm on each data set, and the mean with its interval: error and size."""
     others = [comparison.against for comparison in results["error"]]
     labels: dict[Measure, str] = {"error": "error rate [percentage points]", "size": "features"}
-    with mpl.rc_context(STYLE):
-        height = 0.9 + 0.27 * len(others)
-        figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
-        axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
-        for axis, measure in zip(axes, _MEASURES, strict=True):
-            axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
-            for place, comparison in enumerate(results[measure]):
-                _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
-            axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
-            repeated = axis is axes[-1] and not narrow
-            draw_rows(axis, [""] * len(others) if repeated else others)
-        return settle(figure)
+    height = 0.9 + 0.27 * len(others)
+    figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
+    axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
+    for axis, measure in zip(axes, MEASURES, strict=True):
+        axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
+        for place, comparison in enumerate(results[measure]):
+            _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
+        axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
+        repeated = axis is axes[-1] and not narrow
+        draw_rows(axis, [""] * len(others) if repeated else others)
+    return settle_layout(figure)
 
 
 def _draw_difference_over_datasets(
@@ -287,21 +291,20 @@ def _draw_difference_over_datasets(
     measure: Measure,
     palette: Palette,
 ) -> None:
-    factor = _FACTORS[measure]
+    factor = MEASURE_FACTORS[measure]
     title = comparison.against
     pair = f"{comparison.algorithm} - {title}"
     each = factor * (classifier.means(measure, comparison.algorithm) - classifier.means(measure, title))
     tips = [f"{pair}, {name}: {value:+.3g}" for name, value in zip(classifier.datasets, each, strict=True)]
     look = {"ls": "", "color": palette.color(title), "mew": 0}
-    (dots,) = axis.plot(each, np.full(each.size, place + 0.18), marker="o", ms=3, alpha=0.55, **look)
-    mark(dots, title, tips)
+    mark(axis.plot(each, np.full(each.size, place + 0.18), marker="o", ms=3, alpha=0.55, **look)[0], title, tips)
     ends = comparison.difference.ends
     if ends is not None:
-        (line,) = axis.plot([factor * end for end in ends], [place - 0.12] * 2, color=palette.color(title), lw=1.6)
-        mark(line, title)
+        span = [factor * end for end in ends]
+        mark(axis.plot(span, [place - 0.12] * 2, color=palette.color(title), lw=1.6)[0], title)
     mean = factor * comparison.difference.estimate
-    (dot,) = axis.plot([mean], [place - 0.12], marker=palette.marker(title), ms=6, **look)
-    mark(dot, title, [f"{pair}: {mean:+.3g}, p = {comparison.p_hommel:#.2g}"])
+    tip = f"{pair}: {mean:+.3g}, p = {comparison.p_hommel:#.2g}"
+    mark(axis.plot([mean], [place - 0.12], marker=palette.marker(title), ms=6, **look)[0], title, [tip])
 
 
 def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:

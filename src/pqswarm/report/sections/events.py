@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,7 +14,7 @@ from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, generat
 from pqswarm.features import band_edges, band_names, decompose, decomposition_level, describe_band, extend
 from pqswarm.features.wavelet import coefficient_times
 from pqswarm.report.section import Content, adaptive_drawing
-from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
+from pqswarm.report.style import BAND, FAINT, NARROW, WAVE, WIDE, settle_layout, styled
 from pqswarm.report.summary import DatasetSummary
 
 _POINTS = 600  # per waveform of a gallery, about two per pixel
@@ -45,6 +44,7 @@ def events_content(study: DatasetSummary) -> Content:
     return Content(words=[words], drawings=[drawing])
 
 
+@styled
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
     """Draw the waveform of an event and its wavelet bands, with noise of `snr` [dB] added first.
 
@@ -61,29 +61,28 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
     before = (window.size - signal.size) // 2 / event.sampling_rate  # of the extension before the record
     span = (-before, (window.size - 1) / event.sampling_rate - before)
 
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.0, 11.0), layout="constrained")
-        axes = figure.subplots(level + 2, 1, sharex=True, height_ratios=[3.2, *[1.0] * (level + 1)])
-        figure.suptitle(class_title(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
-        wave = axes[0]
-        wave.set_title(_event_caption(event, snr), fontsize=8, color="#444444")
-        wave.axhline(0.0, color=FAINT, lw=0.5)
-        wave.plot(event.time, signal, color=WAVE, lw=0.8)
-        wave.set_ylabel("voltage [pu]")
-        edges = band_edges(event.sampling_rate, level)
-        for axis, name, (low, high), band in zip(axes[1:], band_names(level), edges, bands, strict=True):
-            times = coefficient_times(name, band.shape[1], event.sampling_rate) + span[0]
-            axis.plot(times, band[0], color=BAND, lw=0.7)
-            axis.axhline(0.0, color=FAINT, lw=0.5)
-            label = {"xycoords": "axes fraction", "ha": "right", "textcoords": "offset points"}
-            axis.annotate(name, (0.0, 0.5), (-40, 1), va="bottom", fontweight="bold", **label)
-            words = describe_band(low, high).replace(" to ", " to\n")
-            axis.annotate(words, (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
-            axis.tick_params(labelsize=7)
-            axis.locator_params(axis="y", nbins=3)
-        axes[-1].set_xlabel("time [s]")
-        axes[-1].set_xlim(*span)
-        return settle(figure)
+    figure = Figure(figsize=(9.0, 11.0), layout="constrained")
+    axes = figure.subplots(level + 2, 1, sharex=True, height_ratios=[3.2, *[1.0] * (level + 1)])
+    figure.suptitle(class_title(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
+    wave = axes[0]
+    wave.set_title(_event_caption(event, snr), fontsize=8, color="#444444")
+    wave.axhline(0.0, color=FAINT, lw=0.5)
+    wave.plot(event.time, signal, color=WAVE, lw=0.8)
+    wave.set_ylabel("voltage [pu]")
+    edges = band_edges(event.sampling_rate, level)
+    for axis, name, (low, high), band in zip(axes[1:], band_names(level), edges, bands, strict=True):
+        times = coefficient_times(name, band.shape[1], event.sampling_rate) + span[0]
+        axis.plot(times, band[0], color=BAND, lw=0.7)
+        axis.axhline(0.0, color=FAINT, lw=0.5)
+        label = {"xycoords": "axes fraction", "ha": "right", "textcoords": "offset points"}
+        axis.annotate(name, (0.0, 0.5), (-40, 1), va="bottom", fontweight="bold", **label)
+        words = describe_band(low, high).replace(" to ", " to\n")
+        axis.annotate(words, (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
+        axis.tick_params(labelsize=7)
+        axis.locator_params(axis="y", nbins=3)
+    axes[-1].set_xlabel("time [s]")
+    axes[-1].set_xlim(*span)
+    return settle_layout(figure)
 
 
 def _event_caption(event: Event, snr: float) -> str:
@@ -102,6 +101,7 @@ def _event_caption(event: Event, snr: float) -> str:
     return "\n".join([*lines, f"{record}, seed {event.seed}, {noise}"])
 
 
+@styled
 def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: bool = False) -> Figure:
     """Draw many events in one figure, each around its disturbance.
 
@@ -127,29 +127,28 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
     """
     columns = min(2 if narrow else 3, len(events))
     rows = -(-len(events) // columns)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(NARROW, 1.25 * rows) if narrow else (WIDE, 1.45 * rows), layout="constrained")
-        for i, event in enumerate(events):
-            axis = figure.add_subplot(rows, columns, i + 1)
-            signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
-            first, last = _event_time_shown(event)
-            inside = (event.time >= first) & (event.time <= last)
-            axis.axhline(0.0, color=FAINT, lw=0.5)
-            _draw_event_wave(axis, 1000 * event.time[inside], signal[inside])
-            axis.set_xlim(1000 * first, 1000 * last)
-            height = max(1.25, 1.1 * float(np.abs(signal[inside]).max()))
-            axis.set_ylim(-height, height)
-            axis.locator_params(axis="x", nbins=4 if narrow else 6)
-            axis.locator_params(axis="y", nbins=4)
-            if "transient_onset" in event.parameters:
-                _draw_event_inset(axis, event, signal)
-            axis.tick_params(labelsize=7.5)
-            axis.set_title(class_title(event.label), fontsize=8.5 if narrow else 9.5, fontweight="bold")
-            if i % columns == 0:
-                axis.set_ylabel("voltage [pu]", fontsize=8)
-            if i + columns >= len(events):
-                axis.set_xlabel("time [ms]", fontsize=8)
-        return settle(figure)
+    figure = Figure(figsize=(NARROW, 1.25 * rows) if narrow else (WIDE, 1.45 * rows), layout="constrained")
+    for i, event in enumerate(events):
+        axis = figure.add_subplot(rows, columns, i + 1)
+        signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
+        first, last = _event_time_shown(event)
+        inside = (event.time >= first) & (event.time <= last)
+        axis.axhline(0.0, color=FAINT, lw=0.5)
+        _draw_event_wave(axis, 1000 * event.time[inside], signal[inside])
+        axis.set_xlim(1000 * first, 1000 * last)
+        height = max(1.25, 1.1 * float(np.abs(signal[inside]).max()))
+        axis.set_ylim(-height, height)
+        axis.locator_params(axis="x", nbins=4 if narrow else 6)
+        axis.locator_params(axis="y", nbins=4)
+        if "transient_onset" in event.parameters:
+            _draw_event_inset(axis, event, signal)
+        axis.tick_params(labelsize=7.5)
+        axis.set_title(class_title(event.label), fontsize=8.5 if narrow else 9.5, fontweight="bold")
+        if i % columns == 0:
+            axis.set_ylabel("voltage [pu]", fontsize=8)
+        if i + columns >= len(events):
+            axis.set_xlabel("time [ms]", fontsize=8)
+    return settle_layout(figure)
 
 
 def _draw_event_wave(axis: Axes, time: FloatArray, signal: FloatArray) -> None:

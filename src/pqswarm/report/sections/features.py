@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,9 +10,8 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature
 from pqswarm.report.runs import selection_fractions
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import enumerate_words, features
-from pqswarm.report.style import NARROW, STYLE, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, enumerate_words, features
+from pqswarm.report.style import NARROW, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
@@ -113,6 +111,7 @@ def _feature_table(study: DatasetSummary, classifier: ClassifierSummary, fractio
     )
 
 
+@styled
 def plot_feature_map(
     frequency: FloatArray,
     bands: Sequence[str],
@@ -122,15 +121,15 @@ def plot_feature_map(
     narrow: bool = False,
 ) -> Figure:
     """Draw the share of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""
-    with mpl.rc_context(STYLE):
-        wide = min(WIDE, 2.2 + 0.55 * len(functions))
-        figure = Figure(figsize=(NARROW if narrow else wide, 1.3 + 0.33 * len(bands)), layout="constrained")
-        axis = figure.subplots()
-        _draw_feature_map(axis, frequency, bands, functions, size=8.0 if narrow else 9.0)
-        _name_feature_bands(axis, bands, edges, "\n" if narrow else "  ", 7.5 if narrow else 9.0)
-        return settle(figure)
+    wide = min(WIDE, 2.2 + 0.55 * len(functions))
+    figure = Figure(figsize=(NARROW if narrow else wide, 1.3 + 0.33 * len(bands)), layout="constrained")
+    axis = figure.subplots()
+    _draw_feature_map(axis, frequency, bands, functions, size=8.0 if narrow else 9.0)
+    _name_feature_bands(axis, bands, edges, "\n" if narrow else "  ", 7.5 if narrow else 9.0)
+    return settle_layout(figure)
 
 
+@styled
 def plot_feature_maps(
     frequencies: Mapping[str, FloatArray],
     bands: Sequence[str],
@@ -142,19 +141,16 @@ def plot_feature_maps(
     """Draw small maps of the selected features of several algorithms, side by side: the darker, the more runs."""
     columns = min(2 if narrow else 3, len(frequencies))
     rows = -(-len(frequencies) // columns)
-    with mpl.rc_context(STYLE):
-        size = (NARROW if narrow else WIDE, 1.1 + rows * (0.35 + 0.175 * len(bands)))
-        figure = Figure(figsize=size, layout="constrained")
-        for i, (title, frequency) in enumerate(frequencies.items()):
-            axis = figure.add_subplot(rows, columns, i + 1)
-            last = i + columns >= len(frequencies)
-            _draw_feature_map(
-                axis, frequency, bands, functions if last else [""] * len(functions), size=None, rotation=90
-            )
-            _name_feature_bands(axis, bands, None if narrow else edges, "  ", 7.5)
-            axis.tick_params(labelleft=i % columns == 0, labelsize=7.5)
-            axis.set_title(title, fontweight="bold", parse_math=False)
-        return settle(figure)
+    size = (NARROW if narrow else WIDE, 1.1 + rows * (0.35 + 0.175 * len(bands)))
+    figure = Figure(figsize=size, layout="constrained")
+    for i, (title, frequency) in enumerate(frequencies.items()):
+        axis = figure.add_subplot(rows, columns, i + 1)
+        last = i + columns >= len(frequencies)
+        _draw_feature_map(axis, frequency, bands, functions if last else [""] * len(functions), size=None, rotation=90)
+        _name_feature_bands(axis, bands, None if narrow else edges, "  ", 7.5)
+        axis.tick_params(labelleft=i % columns == 0, labelsize=7.5)
+        axis.set_title(title, fontweight="bold", parse_math=False)
+    return settle_layout(figure)
 
 
 def _draw_feature_map(
@@ -187,40 +183,38 @@ def _name_feature_bands(axis: Axes, bands: Sequence[str], edges: Edges | None, b
     axis.set_yticks(range(len(bands)), words, fontsize=size, parse_math=False)
 
 
+@styled
 def plot_selected_features(
-    fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
+    fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette, *, narrow: bool = False
 ) -> Figure:
     """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
-    palette = palette or Palette(fractions)
-    hero = palette.baseline or ""
-    hero = hero if hero in fractions else next(iter(fractions))
+    hero = next((title for title in fractions if title == palette.baseline), next(iter(fractions)))
     mean = np.mean([*fractions.values()], axis=0)
     order = sorted(range(len(names)), key=lambda i: (-fractions[hero][i], -mean[i], i))
     listed = [i for i in order if mean[i] > 0][:_MAX_LISTED] or order[:1]
-    with mpl.rc_context(STYLE):
-        height = 0.9 + 0.22 * len(listed) + 0.2 * -(-len(fractions) // 3)
-        figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
-        axis = figure.subplots()
-        for title in (hero, *(title for title in fractions if title != hero)):
-            percents = 100 * fractions[title][listed]
-            tips = [f"{title}: {names[i]} in {p:.0f} % of the runs" for i, p in zip(listed, percents, strict=True)]
-            if title == hero:
-                bars = axis.barh(range(len(listed)), percents, 0.62, color=palette.color(title), alpha=0.4, label=title)
-                for bar, tip in zip(bars, tips, strict=True):
-                    mark(bar, title, [tip])
-            else:
-                look: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "mew": 0.0, "ms": 5.0, "alpha": 0.9}
-                (line,) = axis.plot(
-                    percents, range(len(listed)), color=palette.color(title), label=title, clip_on=False, **look
-                )
-                mark(line, title, tips)
-        draw_rows(axis, [_shorten_feature_name(names[i], 20 if narrow else 40) for i in listed])
-        axis.set(ylim=(len(listed) - 0.4, -0.6), xlim=(0, 100), xlabel="selected in [% of the runs]")
-        axis.spines["left"].set_visible(False)
-        key = figure.legend(loc="outside upper left", ncols=3 if narrow else 6, frameon=False, fontsize=8.5)
-        for text in key.get_texts():
-            text.set_parse_math(False)
-        return settle(figure)
+    height = 0.9 + 0.22 * len(listed) + 0.2 * -(-len(fractions) // 3)
+    figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
+    axis = figure.subplots()
+    for title in (hero, *(title for title in fractions if title != hero)):
+        percents = 100 * fractions[title][listed]
+        tips = [f"{title}: {names[i]} in {p:.0f} % of the runs" for i, p in zip(listed, percents, strict=True)]
+        if title == hero:
+            bars = axis.barh(range(len(listed)), percents, 0.62, color=palette.color(title), alpha=0.4, label=title)
+            for bar, tip in zip(bars, tips, strict=True):
+                mark(bar, title, [tip])
+        else:
+            look: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "mew": 0.0, "ms": 5.0, "alpha": 0.9}
+            (line,) = axis.plot(
+                percents, range(len(listed)), color=palette.color(title), label=title, clip_on=False, **look
+            )
+            mark(line, title, tips)
+    draw_rows(axis, [_shorten_feature_name(names[i], 20 if narrow else 40) for i in listed])
+    axis.set(ylim=(len(listed) - 0.4, -0.6), xlim=(0, 100), xlabel="selected in [% of the runs]")
+    axis.spines["left"].set_visible(False)
+    key = figure.legend(loc="outside upper left", ncols=3 if narrow else 6, frameon=False, fontsize=8.5)
+    for text in key.get_texts():
+        text.set_parse_math(False)
+    return settle_layout(figure)
 
 
 def _shorten_feature_name(name: str, length: int) -> str:

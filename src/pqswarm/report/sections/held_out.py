@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
-from pqswarm.report.section import Content, Table
-from pqswarm.report.sentences import enumerate_words, features, percent, points
+from pqswarm.report.section import Content, Table, enumerate_words, features, percent, points
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import selection_stability
 from pqswarm.statistics.intervals import t_interval

@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Table, adaptive_drawing
-from pqswarm.report.sentences import decibel, enumerate_words, points
-from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, STYLE, EndLabel, Palette, label_ends, mark
+from pqswarm.report.section import Content, Table, adaptive_drawing, decibel, enumerate_words, points
+from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, EndLabel, Palette, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
 from pqswarm.statistics import contrast_estimation
 from pqswarm.statistics.intervals import Spread, t_interval
@@ -287,16 +285,16 @@ def _noise_contrast_table(name: str, caption: str, contrasts: Mapping[str, Mappi
     return Table(name, caption, rows, columns, signed=tuple(contrasts), note=note)
 
 
+@styled
 def plot_robustness(
     levels: Sequence[float],
     accuracy: Mapping[str, FloatArray],
     all_features: FloatArray,
-    palette: Palette | None = None,
+    palette: Palette,
     *,
     narrow: bool = False,
 ) -> Figure:
     """Draw accuracy against noise [dB], and gain or loss over all features; t intervals if there are several sets."""
-    palette = palette or Palette(accuracy)
     whole = np.atleast_2d(all_features)  # one row per set of events
     values = {title: np.atleast_2d(accuracy[title]) for title in palette.drawn(accuracy)}
     has_intervals = len(whole) > 1
@@ -306,31 +304,30 @@ def plot_robustness(
     places = np.arange(len(levels))
     gains = {title: t_interval(each - whole) for title, each in values.items()}
     labels = []
-    with mpl.rc_context(STYLE):
-        height = max(2.6, 0.5 + 0.22 * (len(values) + 1))
-        figure = Figure(figsize=(NARROW if narrow else 7.5, 2 * height + 0.8), layout="constrained")
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        for axis, spread in ((upper, t_interval(whole)), (lower, t_interval(0.0 * whole))):
-            (line,) = axis.plot(places, spread.mean, color=GREY, lw=1.3, ls=(0, (5, 2)), clip_on=False)
-            mark(line, _WHOLE, _noise_tips(_WHOLE, levels, spread, "%"))
-            if has_intervals and axis is upper:
-                mark(axis.fill_between(places, spread.low, spread.high, color=GREY, alpha=0.25, lw=0), _WHOLE)
-            labels.append(EndLabel(axis, _WHOLE, float(places[-1]), float(spread.mean[-1]), GREY))
-        for title, each in values.items():
-            at = places + aside[title]
-            for axis, spread, unit in ((upper, t_interval(each), "%"), (lower, gains[title], "percentage points")):
-                _draw_noise_spread(axis, at, spread, palette, title, _noise_tips(title, levels, spread, unit))
-                labels.append(palette.label(axis, title, float(at[-1]), float(spread.mean[-1])))
-        _mark_losses_by_noise(lower, {title: places + aside[title] for title in values}, gains)
-        for axis in (upper, lower):
-            axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-        upper.set_ylabel("accuracy Θ [%]")
-        lower.set_ylabel("gain θ [percentage points]")
-        lower.set_xlabel("signal-to-noise ratio [dB]")
-        infinity = "∞" if narrow else "∞ dB"
-        lower.set_xticks(places, [infinity if np.isinf(level) else f"{level:g}" for level in levels])
-        lower.set_xlim(-0.15 + min(aside.values()), places[-1] + 0.1 + max(aside.values()))
-        return label_ends(figure, labels)
+    height = max(2.6, 0.5 + 0.22 * (len(values) + 1))
+    figure = Figure(figsize=(NARROW if narrow else 7.5, 2 * height + 0.8), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    for axis, spread in ((upper, t_interval(whole)), (lower, t_interval(0.0 * whole))):
+        line = axis.plot(places, spread.mean, color=GREY, lw=1.3, ls=(0, (5, 2)), clip_on=False)
+        mark(line[0], _WHOLE, _noise_tips(_WHOLE, levels, spread, "%"))
+        if has_intervals and axis is upper:
+            mark(axis.fill_between(places, spread.low, spread.high, color=GREY, alpha=0.25, lw=0), _WHOLE)
+        labels.append(EndLabel(axis, _WHOLE, float(places[-1]), float(spread.mean[-1]), GREY))
+    for title, each in values.items():
+        at = places + aside[title]
+        for axis, spread, unit in ((upper, t_interval(each), "%"), (lower, gains[title], "percentage points")):
+            _draw_noise_spread(axis, at, spread, palette, title, _noise_tips(title, levels, spread, unit))
+            labels.append(palette.label(axis, title, float(at[-1]), float(spread.mean[-1])))
+    _mark_losses_by_noise(lower, {title: places + aside[title] for title in values}, gains)
+    for axis in (upper, lower):
+        axis.grid(color=FAINT, lw=0.5, alpha=0.35)
+    upper.set_ylabel("accuracy Θ [%]")
+    lower.set_ylabel("gain θ [percentage points]")
+    lower.set_xlabel("signal-to-noise ratio [dB]")
+    infinity = "∞" if narrow else "∞ dB"
+    lower.set_xticks(places, [infinity if np.isinf(level) else f"{level:g}" for level in levels])
+    lower.set_xlim(-0.15 + min(aside.values()), places[-1] + 0.1 + max(aside.values()))
+    return label_line_ends(figure, labels)
 
 
 def _draw_noise_spread(
@@ -338,8 +335,7 @@ def _draw_noise_spread(
 ) -> None:
     """Draw the means of an algorithm as a line, and intervals as vertical lines."""
     style = palette.line(title) | {"marker": palette.marker(title), "ms": 4.5, "mew": 0}
-    (line,) = axis.plot(at, spread.mean, clip_on=False, **style)
-    mark(line, title, tips)
+    mark(axis.plot(at, spread.mean, clip_on=False, **style)[0], title, tips)
     if np.isfinite(spread.low).all():
         look: Any = {"color": style["color"], "lw": 0.6 * style["lw"], "zorder": style["zorder"]}
         mark(axis.vlines(at, spread.low, spread.high, **look), title)

@@ -4,16 +4,14 @@ import json
 from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing
-from pqswarm.report.sentences import probability
-from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, STYLE, WIDE, mark, settle
-from pqswarm.report.summary import ClassifierAcrossSpecifications, Measure, MultiverseSummary
+from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, probability
+from pqswarm.report.style import COLORS, FAINT, GREY, INK, NARROW, WIDE, mark, settle_layout, styled
+from pqswarm.report.summary import MEASURES, ClassifierAcrossSpecifications, Measure, MultiverseSummary
 from pqswarm.statistics import hommel
 from pqswarm.statistics.specifications import explain_effects, joint_permutation
 from pqswarm.study.plan import Specification
@@ -21,7 +19,6 @@ from pqswarm.study.plan import Specification
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]
 _ROW = 0.135  # inches of the height of an alternative
-_MEASURES: tuple[Measure, ...] = ("error", "size")
 _NOUNS: dict[Measure, str] = {"error": "error rate", "size": "number of features"}
 _CURVE = (
     "Each column is a specification: the {noun} of {baseline} relative to that of its best rival, below zero is "
@@ -51,11 +48,11 @@ def specification_curve(
 def lead_over_specifications(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
     """Show the specification curves, and the baseline against each other algorithm over the specifications."""
     is_first = classifier is study.classifiers[0]  # whose curve of errors is in the overview
-    measures: tuple[Measure, ...] = ("size",) if is_first else _MEASURES
+    measures: tuple[Measure, ...] = ("size",) if is_first else MEASURES
     return Content(
         drawings=[specification_curve(study, classifier, measure, measure) for measure in measures],
         tables=[_specification_rivals_table(study, classifier)],
-        answer=[_say_range_over_specifications(study, classifier, measure) for measure in _MEASURES],
+        answer=[_say_range_over_specifications(study, classifier, measure) for measure in MEASURES],
     )
 
 
@@ -128,33 +125,30 @@ def choices_over_specifications(study: MultiverseSummary, classifier: Classifier
     chosen = [study.specifications[i].chosen for i in counted]
     errors = explain_effects(classifier.effects("error")[counted], chosen)
     sizes = explain_effects(classifier.effects("size")[counted], chosen)
-    rows: list[dict[str, Any]] = []
-    for error, size in zip(errors.choices, sizes.choices, strict=True):
-        for i, name in enumerate(error.means):
-            rows.append(
-                {
-                    "choice": "" if i else error.choice,
-                    "alternative": name,
-                    "error": float(_specification_effect_percent(error.means[name])),
-                    "error_fraction": None if i else 100 * error.fraction,
-                    "size": float(_specification_effect_percent(size.means[name])),
-                    "size_fraction": None if i else 100 * size.fraction,
-                }
-            )
-    for label, error_fraction, size_fraction in (
-        ("data sets", errors.datasets, sizes.datasets),
-        ("the rest", errors.rest, sizes.rest),
-    ):
-        rows.append(
-            {
-                "choice": label,
-                "alternative": "",
-                "error": None,
-                "error_fraction": 100 * error_fraction,
-                "size": None,
-                "size_fraction": 100 * size_fraction,
-            }
-        )
+    rows: list[dict[str, Any]] = [
+        {
+            "choice": "" if i else error.choice,
+            "alternative": name,
+            "error": float(_specification_effect_percent(error.means[name])),
+            "error_fraction": None if i else 100 * error.fraction,
+            "size": float(_specification_effect_percent(size.means[name])),
+            "size_fraction": None if i else 100 * size.fraction,
+        }
+        for error, size in zip(errors.choices, sizes.choices, strict=True)
+        for i, name in enumerate(error.means)
+    ]
+    unchosen = {"data sets": (errors.datasets, sizes.datasets), "the rest": (errors.rest, sizes.rest)}
+    rows += [
+        {
+            "choice": label,
+            "alternative": "",
+            "error": None,
+            "error_fraction": 100 * error_fraction,
+            "size": None,
+            "size_fraction": 100 * size_fraction,
+        }
+        for label, (error_fraction, size_fraction) in unchosen.items()
+    ]
     table = Table(
         "choices",
         f"Mean effect with each alternative, and the fraction of variance of each choice, with {classifier.name}",
@@ -210,9 +204,7 @@ def closeness_over_specifications(study: MultiverseSummary, classifier: Classifi
 
 def _specification_error_against_paper(classifier: ClassifierAcrossSpecifications) -> FloatArray:
     """The error rate of all features in each specification relative to the paper's."""
-    printed = classifier.paper.all_features
-    assert printed is not None  # noqa: S101
-    return np.asarray(classifier.all_features.mean(axis=1) / printed)
+    return np.asarray(classifier.all_features.mean(axis=1) / classifier.paper.all_features)
 
 
 def specifications_content(study: MultiverseSummary) -> Content:
@@ -220,7 +212,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     means = {
         (classifier.name, measure): classifier.spread(measure).mean
         for classifier in study.classifiers
-        for measure in _MEASURES
+        for measure in MEASURES
     }
     rows: list[dict[str, Any]] = [
         {"specification": specification.name}
@@ -250,6 +242,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     return Content(words=[words], tables=[table], listings=listings)
 
 
+@styled
 def plot_specification_curve(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, measure: Measure, *, narrow: bool = False
 ) -> Figure:
@@ -261,24 +254,23 @@ def plot_specification_curve(
     effects = np.array([_specification_effect_percent(each) for each in classifier.spread(measure)])
     rivals = classifier.best_rivals(measure)
     order = np.argsort(effects[0], kind="stable").tolist()
-    with mpl.rc_context(STYLE):
-        heights = (2.3, _ROW * (len(rows) + 0.5 * len(choices)))
-        figure = Figure(figsize=(NARROW if narrow else WIDE, sum(heights) + 0.5), layout="constrained")
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=heights)
-        above.axhline(0.0, color=INK, lw=0.8)
-        places = _label_specification_choices(below, rows, narrow)
-        _draw_paper_on_curve(above, classifier, measure)
-        for x, i in enumerate(order):
-            specification = study.specifications[i]
-            _draw_specification_effect(above, x, specification, effects[:, i], rivals[i])
-            _draw_specification_choices(
-                below, x, specification, places, _specification_effect_color(effects[:, i]), 2.1 if narrow else 3.1
-            )
-        above.set(ylabel=f"{classifier.baseline} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
-        above.tick_params(axis="x", length=0, labelbottom=False)
-        above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
-        below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.baseline}")
-        return settle(figure)
+    heights = (2.3, _ROW * (len(rows) + 0.5 * len(choices)))
+    figure = Figure(figsize=(NARROW if narrow else WIDE, sum(heights) + 0.5), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=heights)
+    above.axhline(0.0, color=INK, lw=0.8)
+    places = _label_specification_choices(below, rows, narrow)
+    _draw_paper_on_curve(above, classifier, measure)
+    for x, i in enumerate(order):
+        specification = study.specifications[i]
+        _draw_specification_effect(above, x, specification, effects[:, i], rivals[i])
+        _draw_specification_choices(
+            below, x, specification, places, _specification_effect_color(effects[:, i]), 2.1 if narrow else 3.1
+        )
+    above.set(ylabel=f"{classifier.baseline} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
+    above.tick_params(axis="x", length=0, labelbottom=False)
+    above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
+    below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.baseline}")
+    return settle_layout(figure)
 
 
 def _specification_effect_color(effect: FloatArray) -> str:
@@ -371,6 +363,7 @@ def _describe_specification_effect(
     return f"{specification.name}: {mean:+.1f} %{ends} vs. {rival}. {chosen}"
 
 
+@styled
 def plot_specification_closeness(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, *, narrow: bool = False
 ) -> Figure:
@@ -378,21 +371,20 @@ def plot_specification_closeness(
     mean = _specification_effect_percent(classifier.spread("error").mean)
     ratio = _specification_error_against_paper(classifier)
     rivals = classifier.best_rivals("error")
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(NARROW if narrow else WIDE, 3.0), layout="constrained")
-        axis = figure.subplots()
-        axis.axhline(0.0, color=INK, lw=0.8)
-        axis.axvline(1.0, color=INK, lw=0.8, ls=(0, (5, 3)))
-        for i, specification in enumerate(study.specifications):
-            look: dict[str, Any] = {"marker": "D", "ms": 6} if specification.marked else {"marker": "o", "ms": 4.5}
-            color = _BETTER if mean[i] < 0 else _WORSE
-            (dot,) = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
-            tip = _describe_specification_effect(specification, mean[i], np.nan, np.nan, rivals[i])
-            mark(dot, tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
-        axis.set(
-            xscale="log",
-            xlabel="error rate of all features relative to the paper's",
-            ylabel=f"{classifier.baseline} vs. best rival [%]\nerror rate",
-        )
-        axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-        return settle(figure)
+    figure = Figure(figsize=(NARROW if narrow else WIDE, 3.0), layout="constrained")
+    axis = figure.subplots()
+    axis.axhline(0.0, color=INK, lw=0.8)
+    axis.axvline(1.0, color=INK, lw=0.8, ls=(0, (5, 3)))
+    for i, specification in enumerate(study.specifications):
+        look: dict[str, Any] = {"marker": "D", "ms": 6} if specification.marked else {"marker": "o", "ms": 4.5}
+        color = _BETTER if mean[i] < 0 else _WORSE
+        dots = axis.plot([ratio[i]], [mean[i]], ls="", mew=0, color=color, alpha=0.75, **look)
+        tip = _describe_specification_effect(specification, mean[i], np.nan, np.nan, rivals[i])
+        mark(dots[0], tips=[f"all features {ratio[i]:.2g} times the paper's; {tip}"], key=specification.name)
+    axis.set(
+        xscale="log",
+        xlabel="error rate of all features relative to the paper's",
+        ylabel=f"{classifier.baseline} vs. best rival [%]\nerror rate",
+    )
+    axis.grid(color=FAINT, lw=0.5, alpha=0.35)
+    return settle_layout(figure)

@@ -14,15 +14,13 @@ Most pairs are skipped, and the others are filtered coarsely first:
 Lists do not overflow on data with many ties: only more bits are set. The counts always equal those of the CPU code.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
-
-if TYPE_CHECKING:
-    from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
+from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
 _SIDE = 128  # positions in a tile
 _KEYS = 4  # sort keys, of which the best is used; 1 for the Chebyshev distance
@@ -31,6 +29,17 @@ _GROUP = 512  # rows ordered by window width
 _ROWS = 8  # rows per block in `decide`
 _REACH = 16  # bytes per sample of its search limits
 _KERNELS = ("common.cu", "arrange.cu", "filter.cu", "decide.cu")
+_FUNCTIONS = (
+    "scale_features",
+    "arrange",
+    "sort_samples",
+    "choose_keys",
+    "list_places",
+    "limit",
+    "group_rows",
+    "filter",
+    "decide",
+)
 
 
 def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
@@ -46,7 +55,7 @@ def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np
 class _ViewOnGpu:
     """A view of the data in GPU memory."""
 
-    def __init__(self, cp: Any, view: "FoldView", n_padded: int, metric: int) -> None:
+    def __init__(self, cp: Any, view: FoldView, n_padded: int, metric: int) -> None:
         self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
         self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
         self.data = cp.asarray(view.data)
@@ -56,10 +65,10 @@ class _ViewOnGpu:
         self.tested = view.tested
 
 
-class KNNOnCuda(CudaBackend["KNNEvaluator"]):
+class KNNOnCuda(CudaBackend[KNNEvaluator]):
     """k-NN on the GPU, by the CUDA sources beside this file."""
 
-    def __init__(self, evaluator: "KNNEvaluator") -> None:
+    def __init__(self, evaluator: KNNEvaluator) -> None:
         super().__init__(evaluator)
         cp = self._cp
         self._metric = evaluator.metric_number
@@ -72,9 +81,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         n_guesses = max(12, 2 * evaluator.n_neighbors)
         options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
         module = cp.RawModule(code=cuda_source(__package__, *_KERNELS), options=options)
-        names: tuple[str, ...] = ("scale_features", "arrange", "sort_samples", "choose_keys", "list_places", "limit")
-        names += ("group_rows", "filter", "decide")
-        self._kernels = {name: module.get_function(name) for name in names}
+        self._kernels = {name: module.get_function(name) for name in _FUNCTIONS}
         self._packer = CudaMaskPacker()
         available = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         self._n_sorted = 1 << (n - 1).bit_length()

@@ -98,9 +98,13 @@ class KNNEvaluator(ExactEvaluator):
 
     def neighbors(self, mask: ArrayLike) -> IntArray:
         """Return the neighbours of each sample under one mask, (n_samples, n_neighbors), in ascending order."""
+        return self.neighbors_by(np.flatnonzero(self.checked_mask(mask)))
+
+    def neighbors_by(self, selected: IntArray) -> IntArray:
+        """Return the neighbours as :meth:`neighbors` does, by the indices of features."""
         neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)
         predicted = np.empty(self.n_samples, dtype=np.int64)
-        self._run(np.flatnonzero(self.checked_mask(mask)), range(self.folds.n_folds), predicted, neighbors)
+        self._run(selected, range(self.folds.n_folds), predicted, neighbors)
         return neighbors.astype(np.int64)
 
     @cached_property
@@ -129,9 +133,9 @@ class KNNEvaluator(ExactEvaluator):
         return guesses
 
     def _arrange(self, view: int, selected: IntArray) -> Any:
-        from pqswarm.evaluation.exact.knn.order_kernels import arrange
+        from pqswarm.evaluation.exact.knn.filter_kernels import arrange_for_knn
 
-        return arrange(*self._rows[view], self.views[view].exponents, selected, self.metric_number)
+        return arrange_for_knn(*self._rows[view], self.views[view].exponents, selected, self.metric_number)
 
     def _search(
         self,
@@ -145,11 +149,11 @@ class KNNEvaluator(ExactEvaluator):
         predicted: IntArray,
         neighbors: _Indices,
     ) -> None:
-        from pqswarm.evaluation.exact.knn.kernels import predict
+        from pqswarm.evaluation.exact.knn.kernels import predict_knn
 
         samples = (self.folds.test_fold, (tested.start, tested.stop), self.labels)
         settings = (k, self.metric_number, *part)
-        predict(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
+        predict_knn(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
 
     def _run(self, selected: IntArray, folds: range, predicted: IntArray, neighbors: _Indices) -> None:
         """Predict the samples of some folds under one subset; fill `neighbors` too, unless it is empty."""
@@ -163,15 +167,9 @@ class KNNEvaluator(ExactEvaluator):
                 )
 
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
-        predicted = np.empty((len(masks), self.n_samples), dtype=np.int64)
-        nothing = np.empty((0, 0), dtype=np.int32)
+        none = np.empty((0, 0), dtype=np.int32)
         _ = self._guesses  # before threads use them
-
-        def work(row: int) -> None:
-            self._run(np.flatnonzero(masks[row]), folds, predicted[row], nothing)
-
-        self.in_threads(work, range(len(masks)))
-        return predicted
+        return self._predict_rows(masks, lambda selected, labels: self._run(selected, folds, labels, none))
 
 
 class FoldView:
@@ -241,12 +239,8 @@ class KNNRegressionEvaluator(RegressionEvaluator):
         self._search = KNNEvaluator(self.data, anything, folds, checked.n_neighbors, checked.metric, **options)
 
     def _predict(self, masks: BoolArray) -> FloatArray:
-        predicted = np.empty((len(masks), len(self.data)))
+        def predict(selected: IntArray, row: FloatArray) -> None:
+            row[:] = self.target[self._search.neighbors_by(selected)].mean(axis=1)  # ascending: sums have one order
 
-        def work(row: int) -> None:
-            near = np.sort(self._search.neighbors(masks[row]), axis=1)  # so that sums have one order
-            predicted[row] = self.target[near].mean(axis=1)
-
-        work(0)  # creates shared data before threads use it
-        self.in_threads(work, range(1, len(masks)))
-        return predicted
+        _ = self._search._guesses  # before threads use them
+        return self._predict_rows(masks, predict, np.inf)

@@ -1,7 +1,18 @@
-"""Test which of 32 samples can be near a sample: one vectorised test per metric.
+"""Arrange and filter samples for k-NN under one subset of features: what can be near a sample, never what is nearest.
 
-Each function tests a *block*: 32 samples with adjacent codes, so that one instruction covers many of them. It returns
-an integer whose bit j says whether sample j of the block passes. Samples that do not pass are rejected for good, so the
+For each subset the samples are
+
+1. scaled in single precision, the largest feature from -1 to 1;
+2. given *keys*, which differ by at most the distance, and vary strongly: sums and differences of all features
+   (Manhattan), the first principal components (Euclidean), the widest features (Chebyshev);
+3. sorted in slices by the first key, within these by the second, and within these by the third, then cut into blocks of
+   32. The minimum and maximum keys of a block are its *box*: a sample far outside it is far from all samples in it;
+4. coded by bytes, or by coordinates along the directions of largest variance, with a bound on the error of each code.
+
+Directions are estimated from a few samples: a poor estimate costs time, never a neighbour.
+
+A filter tests a *block*: 32 samples with adjacent codes, so that one instruction covers many of them. It returns an
+integer whose bit j says whether sample j of the block passes. Samples that do not pass are rejected for good, so the
 given limits must allow for all rounding.
 
 Manhattan
@@ -13,53 +24,213 @@ Euclidean
 Chebyshev
     Codes are bytes, and |x - y| <= t holds if y - (x - t), which wraps around, is at most 2 t. If the true
     difference wraps around, too many samples pass, never too few.
+
+Samples are rows in single precision; their length is a multiple of eight.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from pqswarm._kernels.compiling import njit
-from pqswarm.evaluation.exact.knn.vector_kernels import (
+from pqswarm._kernels.vectors import (
     FLOAT,
     I8,
     I16,
     I32,
     I64,
-    bits_of,
     load_vector_element,
     splat_vector,
-    square,
+    vector_absolute,
+    vector_bits,
     vector_maximum,
     vector_pointer,
+    vector_square,
     vector_sum,
+    zero_vector,
 )
 
 BLOCK = 32
 N_KEYS = 4
 _BYTES = ir.VectorType(I8, BLOCK)
+LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
+UNIT = 2.0**-24  # rounding unit of single precision
+SAFETY = 1.1
+_PROBES = 128  # maximum number of samples that estimate directions
+_DIRECTIONS = 16  # of Euclidean codes
+_ROUNDS = 1  # of power iteration: more are better and slower
+_LEVELS = 255  # of a byte, above 0
+_FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
+
+
+def _make_knn_distances(term, add, name):
+    """A compiled function: distances of a row to four others at a time, in single precision.
+
+    `term` turns the difference of two coordinates into a term, and `add` accumulates terms.
+    """
+
+    def halves(builder, a, b):
+        """Even and odd elements of two concatenated vectors."""
+        count = a.type.count
+        places = (range(first, 2 * count, 2) for first in (0, 1))
+        return (builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, count), list(p))) for p in places)
+
+    def generate(context, builder, signature, args):
+        rows, i, others, place, near = args
+        kinds = signature.args
+        width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
+        vector = ir.VectorType(FLOAT, 8)
+        own = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+        indices = vector_pointer(context, builder, kinds[2], others, place, I32)
+        totals = []
+        theirs = []
+        for part in range(4):
+            index = builder.sext(load_vector_element(builder, indices, ir.Constant(I64, part), 4), I64)
+            theirs.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
+            totals.append(zero_vector(builder, vector))
+        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
+            mine = load_vector_element(builder, own, loop.index, 4)
+            for other, total in zip(theirs, totals, strict=True):
+                apart = builder.fsub(load_vector_element(builder, other, loop.index, 4), mine)
+                builder.store(add(builder, builder.load(total), term(builder, apart)), total)
+        a, b, c, d = (builder.load(total) for total in totals)
+        pairs = [add(builder, *halves(builder, *two)) for two in ((a, b), (c, d))]
+        quarters = add(builder, *halves(builder, *pairs))  # of a, b, c, d, twice
+        low, high = (
+            builder.shuffle_vector(quarters, quarters, ir.Constant(ir.VectorType(I32, 4), p))
+            for p in ([0, 2, 4, 6], [1, 3, 5, 7])
+        )
+        target = vector_pointer(context, builder, kinds[4], near, place, ir.VectorType(FLOAT, 4))
+        builder.store(add(builder, low, high), target, align=4)
+        return context.get_dummy_value()
+
+    def distances(typing, rows, i, others, place, near):  # noqa: ARG001
+        return types.none(rows, types.int64, others, types.int64, near), generate
+
+    distances.__name__ = distances.__qualname__ = name
+    return intrinsic(distances)
+
+
+knn_manhattan = _make_knn_distances(vector_absolute, vector_sum, "knn_manhattan")
+knn_squared_euclidean = _make_knn_distances(vector_square, vector_sum, "knn_squared_euclidean")
+knn_chebyshev = _make_knn_distances(vector_absolute, vector_maximum, "knn_chebyshev")
+
+
+@intrinsic
+def project_knn_rows(typing, rows, i, selected, directions, offset, products, stride):  # noqa: ARG001
+    """Fill eight columns of rows i to i + 3 of `products` with the products of these rows and eight directions.
+
+    `rows` is float32[n, p]; `selected`, int64[q], are the columns. `directions`, float32[...], holds eight numbers per
+    column from `offset` on. `products`, float32[...], has rows of `stride` numbers, of which eight from offset / q on
+    are set.
+    """
+
+    def generate(context, builder, signature, args):
+        rows, i, selected, directions, offset, products, stride = args
+        kinds = signature.args
+        vector = ir.VectorType(FLOAT, 8)
+        shape = context.make_array(kinds[0])(context, builder, rows).shape
+        n, columns = (builder.extract_value(shape, axis) for axis in (0, 1))
+        count = builder.extract_value(context.make_array(kinds[2])(context, builder, selected).shape, 0)
+        chosen = vector_pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
+        theirs = vector_pointer(context, builder, kinds[3], directions, offset, vector)
+        last = builder.sub(n, ir.Constant(I64, 1))
+        places = []
+        totals = []
+        pointers = []
+        for part in range(4):
+            place = builder.add(i, ir.Constant(I64, part))
+            places.append(builder.select(builder.icmp_signed("<", place, last), place, last))
+            pointers.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(places[-1], columns), FLOAT))
+            totals.append(zero_vector(builder, vector))
+        with cgutils.for_range(builder, count, intp=I64) as loop:
+            column = load_vector_element(builder, chosen, loop.index, 8)
+            direction = load_vector_element(builder, theirs, loop.index, 4)
+            for row, total in zip(pointers, totals, strict=True):
+                value = splat_vector(builder, load_vector_element(builder, row, column, 4), 8)
+                product = builder.fmul(value, direction, flags=("contract",))
+                builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+        first = builder.sdiv(offset, count)
+        for place, total in zip(places, totals, strict=True):
+            position = builder.add(builder.mul(place, stride), first)
+            builder.store(
+                builder.load(total), vector_pointer(context, builder, kinds[5], products, position, vector), align=4
+            )
+        return context.get_dummy_value()
+
+    signature = types.none(rows, types.int64, selected, directions, types.int64, products, types.int64)
+    return signature, generate
+
+
+@intrinsic
+def encode_knn_row(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: ARG001
+    """Code row i by 2 ** shift bytes per number; return the total error of the codes, float32.
+
+    `rows` is float32[n, width]; `lows`, float32[width], are the minima. A number is coded by the nearest of
+    255 * 2 ** shift levels of size `step` above the minimum; the j-th byte of level l is (l + j) >> shift, so that the
+    difference of two levels is the sum of the differences of their bytes. The first eight bytes go to `codes`,
+    uint8[...], at `place`, each eight more another `stride` on.
+    """
+
+    def generate(context, builder, signature, args):
+        rows, i, lows, step, shift, codes, place, stride = args
+        kinds = signature.args
+        vector = ir.VectorType(FLOAT, 8)
+        integers = ir.VectorType(I32, 8)
+        width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
+        row = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+        smallest = vector_pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
+        one = ir.Constant(FLOAT, 1.0)
+        n_bytes = builder.shl(ir.Constant(I64, 1), shift)
+        most = splat_vector(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
+        steps = splat_vector(builder, step, 8)
+        per_step = splat_vector(builder, builder.fdiv(one, step), 8)
+        shifts = splat_vector(builder, builder.trunc(shift, I32), 8)
+        off = zero_vector(builder, vector)
+        target = cgutils.alloca_once(builder, I64)
+        builder.store(place, target)
+        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
+            above = builder.fsub(
+                load_vector_element(builder, row, loop.index, 4), load_vector_element(builder, smallest, loop.index, 4)
+            )
+            level = builder.fadd(builder.fmul(above, per_step), ir.Constant(vector, [0.5] * 8))
+            bounded = vector_maximum(builder, level, ir.Constant(vector, [0.0] * 8))
+            bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
+            whole = builder.fptosi(bounded, integers)
+            apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
+            builder.store(builder.fadd(builder.load(off), vector_absolute(builder, apart)), off)
+            with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
+                moved = builder.add(whole, splat_vector(builder, builder.trunc(byte.index, I32), 8))
+                short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))
+                at = vector_pointer(context, builder, kinds[5], codes, builder.load(target), short.type)
+                builder.store(short, at, align=1)
+                builder.store(builder.add(builder.load(target), stride), target)
+        total = ir.Constant(FLOAT, 0.0)
+        for part in range(8):
+            total = builder.fadd(total, builder.extract_element(builder.load(off), ir.Constant(I32, part)))
+        return total
+
+    integer = types.int64
+    return types.float32(rows, integer, lows, types.float32, integer, codes, integer, integer), generate
 
 
 @njit(cache=True, nogil=True)
-def filter_slot(j):
-    """Position of sample j of a block among the 32 of `filter_by_manhattan`, which puts the sums in order."""
+def knn_filter_slot(j):
+    """Position of sample j of a block among the 32 of `knn_filter_by_manhattan`, which puts the sums in order."""
     return (j & 24) + (j & 1) * 4 + ((j >> 1) & 3)
 
 
-def _largest_filter_value(builder, a, b):
-    return builder.select(builder.icmp_unsigned(">", a, b), a, b)
-
-
-def _filter_runs_on_x86(triple):
+def _knn_filter_runs_on_x86(triple):
     return triple.startswith(("x86_64", "amd64", "i386", "i686"))
 
 
-def _filter_difference_sums(context, builder):
+def _knn_filter_byte_sums(context, builder):
     """The function that sums |a - b| over each eight of 32 bytes, as suits the processor."""
     triple, _, features = context.codegen().magic_tuple()
     sums = ir.VectorType(I64, BLOCK // 8)
-    if _filter_runs_on_x86(triple):
+    if _knn_filter_runs_on_x86(triple):
         wide = "+avx2" in features.split(",")
         name, width = ("llvm.x86.avx2.psad.bw", 32) if wide else ("llvm.x86.sse2.psad.bw", 16)
         part = ir.VectorType(I8, width)
@@ -93,23 +264,21 @@ def _filter_difference_sums(context, builder):
 
 
 @intrinsic
-def filter_by_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG001
+def knn_filter_by_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG001
     """Bits of the samples of a block whose codes differ by at most `limit`, int64, in total from those of one sample.
 
-    `codes`, uint8[...], holds groups x 32 x 8 bytes per block, sample j of the block at position `filter_slot(j)` of
-    the 32; the block starts at `offset`, the sample's own first eight bytes at `query`.
+    `codes`, uint8[...], holds groups x 32 x 8 bytes per block, sample j of the block at position
+    `knn_filter_slot(j)` of the 32; the block starts at `offset`, the sample's own first eight bytes at `query`.
     """
 
     def generate(context, builder, signature, args):
         codes, offset, query, groups, limit = args
-        add_up = _filter_difference_sums(context, builder)
+        add_up = _knn_filter_byte_sums(context, builder)
         kind = signature.args[0]
         theirs = vector_pointer(context, builder, kind, codes, offset, _BYTES)
         own = vector_pointer(context, builder, kind, codes, query, I64)
         sums = ir.VectorType(I64, 4)
-        totals = [cgutils.alloca_once_value(builder, ir.Constant(sums, [0] * 4)) for _ in range(8)]
-        for total in totals:
-            builder.store(ir.Constant(sums, [0] * 4), total)
+        totals = [zero_vector(builder, sums) for _ in range(8)]
         with cgutils.for_range(builder, groups, intp=I64) as loop:
             first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
             mine = builder.bitcast(splat_vector(builder, load_vector_element(builder, own, first), 4), _BYTES)
@@ -120,14 +289,13 @@ def filter_by_manhattan(typing, codes, offset, query, groups, limit):  # noqa: A
         high = ir.Constant(sums, [32] * 4)
         loaded = [builder.load(total) for total in totals]
         pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
-        short = _join_filter_vectors(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
-        at_most = splat_vector(builder, builder.trunc(limit, I32))
-        return bits_of(builder, builder.icmp_signed("<=", short, at_most))
+        short = _join_knn_filter_vectors(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
+        return vector_bits(builder, builder.icmp_signed("<=", short, splat_vector(builder, builder.trunc(limit, I32))))
 
     return types.int64(codes, types.int64, types.int64, types.int64, types.int64), generate
 
 
-def _join_filter_vectors(builder, vectors):
+def _join_knn_filter_vectors(builder, vectors):
     """The concatenation of vectors of equal length."""
     while len(vectors) > 1:
         twice = ir.Constant(ir.VectorType(I32, 2 * vectors[0].type.count), list(range(2 * vectors[0].type.count)))
@@ -135,11 +303,11 @@ def _join_filter_vectors(builder, vectors):
     return vectors[0]
 
 
-def _filter_pair_products(context, builder):
+def _knn_filter_pair_products(context, builder):
     """The function that multiplies 16 pairs of 16-bit integers and adds adjacent products, as suits the processor."""
     triple, _, features = context.codegen().magic_tuple()
     wide = ir.VectorType(I32, 16)
-    if _filter_runs_on_x86(triple) and "+avx2" in features.split(","):
+    if _knn_filter_runs_on_x86(triple) and "+avx2" in features.split(","):
         shorts = ir.VectorType(I16, 16)
         sums = ir.VectorType(I32, 8)
         kind = ir.FunctionType(sums, [shorts, shorts])
@@ -157,7 +325,7 @@ def _filter_pair_products(context, builder):
 
 
 @intrinsic
-def filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
+def knn_filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
     """Bits of the samples of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
 
     `codes`, int16[...], holds `pairs` x 32 x 2 coordinates per block; `lengths`, int32[...], |y|^2 / 2 of each sample.
@@ -166,7 +334,7 @@ def filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # 
 
     def generate(context, builder, signature, args):
         codes, lengths, block, query, pairs, limit = args
-        multiply = _filter_pair_products(context, builder)
+        multiply = _knn_filter_pair_products(context, builder)
         shorts = ir.VectorType(I16, 16)
         sums = ir.VectorType(I32, 8)
         offset = builder.mul(builder.mul(block, pairs), ir.Constant(I64, 2 * BLOCK))
@@ -184,14 +352,14 @@ def filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # 
                 position = builder.add(builder.mul(loop.index, ir.Constant(I64, 4)), ir.Constant(I64, part))
                 products = multiply(load_vector_element(builder, theirs, position), mine)
                 builder.store(builder.sub(builder.load(total), products), total)
-        joined = _join_filter_vectors(builder, [builder.load(total) for total in totals])
-        return bits_of(builder, builder.icmp_signed("<=", joined, splat_vector(builder, builder.trunc(limit, I32))))
+        joined = _join_knn_filter_vectors(builder, [builder.load(total) for total in totals])
+        return vector_bits(builder, builder.icmp_signed("<=", joined, splat_vector(builder, builder.trunc(limit, I32))))
 
     return types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
-def filter_by_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
+def knn_filter_by_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
     """Bits of the samples of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
 
     `codes`, uint8[...], holds 32 bytes per feature of each block, from `offset` on; `lows`, uint8[...], one byte per
@@ -202,19 +370,19 @@ def filter_by_box(typing, codes, offset, lows, place, start, stop, width):  # no
         codes, offset, lows, place, start, stop, width = args
         theirs = vector_pointer(context, builder, signature.args[0], codes, offset, _BYTES)
         own = vector_pointer(context, builder, signature.args[2], lows, place, I8)
-        most = cgutils.alloca_once(builder, _BYTES)
-        builder.store(ir.Constant(_BYTES, [0] * BLOCK), most)
+        most = zero_vector(builder, _BYTES)
         with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
             low = load_vector_element(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
             apart = builder.sub(load_vector_element(builder, theirs, feature), splat_vector(builder, low))
-            builder.store(_largest_filter_value(builder, builder.load(most), apart), most)
-        return bits_of(builder, builder.icmp_unsigned("<=", builder.load(most), splat_vector(builder, width)))
+            largest = builder.load(most)
+            builder.store(builder.select(builder.icmp_unsigned(">", largest, apart), largest, apart), most)
+        return vector_bits(builder, builder.icmp_unsigned("<=", builder.load(most), splat_vector(builder, width)))
 
     integer = types.int64
     return integer(codes, integer, lows, integer, integer, integer, types.uint8), generate
 
 
-def _make_box_filter(add, name):
+def _make_knn_box_filter(add, name):
     """A compiled function: bits of the 32 blocks that can hold samples within a limit of a sample.
 
     `bounds`, float32[...], holds the minimum and maximum of each key and block from `offset` on; the keys of the sample
@@ -232,7 +400,7 @@ def _make_box_filter(add, name):
             mine = splat_vector(builder, load_vector_element(builder, own, ir.Constant(I64, key), 4))
             outside = vector_maximum(builder, builder.fsub(low, mine), builder.fsub(mine, high))
             total = add(builder, total, outside)
-        return bits_of(builder, builder.fcmp_ordered("<=", total, splat_vector(builder, limit)))
+        return vector_bits(builder, builder.fcmp_ordered("<=", total, splat_vector(builder, limit)))
 
     def boxes(typing, bounds, offset, keys, place, limit):  # noqa: ARG001
         return types.int64(bounds, types.int64, keys, types.int64, types.float32), generate
@@ -241,10 +409,308 @@ def _make_box_filter(add, name):
     return intrinsic(boxes)
 
 
-def _add_filter_square(builder, a, b):
+def _add_knn_box_square(builder, a, b):
     positive = vector_maximum(builder, b, ir.Constant(b.type, [0.0] * b.type.count))
-    return vector_sum(builder, a, square(builder, positive))
+    return vector_sum(builder, a, vector_square(builder, positive))
 
 
-boxes_by_largest = _make_box_filter(vector_maximum, "boxes_by_largest")
-boxes_by_squares = _make_box_filter(_add_filter_square, "boxes_by_squares")
+knn_boxes_by_largest = _make_knn_box_filter(vector_maximum, "knn_boxes_by_largest")
+knn_boxes_by_squares = _make_knn_box_filter(_add_knn_box_square, "knn_boxes_by_squares")
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _knn_dot_product(a, b):
+    total = a[0] * b[0]
+    for f in range(1, a.size):
+        total += a[f] * b[f]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _add_scaled_knn_row(total, row, factor):
+    for f in range(row.size):
+        total[f] += factor * row[f]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _center_knn_probes(rows, selected, factors):
+    """The selected features of some samples, times their factors, centred."""
+    n = rows.shape[0]
+    q = selected.size
+    m = min(max(n // 16, _DIRECTIONS), n, _PROBES)
+    probes = np.empty((m, q), np.float32)
+    mean = np.zeros(q, np.float32)
+    for i in range(m):
+        for f in range(q):
+            probes[i, f] = rows[i * n // m, selected[f]] * factors[f]
+        _add_scaled_knn_row(mean, probes[i], np.float32(1.0 / m))
+    for i in range(m):
+        _add_scaled_knn_row(probes[i], mean, np.float32(-1.0))
+    return probes
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _orthonormalize_knn_directions(directions):
+    """Orthonormalise the rows of `directions`, float64, in place; dependent rows become zero."""
+    for a in range(directions.shape[0]):
+        before = _knn_dot_product(directions[a], directions[a])
+        for turn in range(2 * a):  # twice, against rounding
+            other = directions[turn % a]
+            _add_scaled_knn_row(directions[a], other, -_knn_dot_product(directions[a], other))
+        squares = _knn_dot_product(directions[a], directions[a])
+        factor = 1.0 / np.sqrt(squares) if squares > 1e-12 * before and squares > 1e-60 else 0.0
+        for f in range(directions.shape[1]):
+            directions[a, f] *= factor
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _widest_knn_directions(probes, count):
+    """Directions of largest variance, float64[count, q], roughly the widest first; orthonormal, or zero."""
+    m, q = probes.shape
+    directions = np.empty((count, q))
+    total = np.empty(q, np.float32)
+    direction = np.empty(q, np.float32)
+    for a in range(count):
+        for f in range(q):
+            directions[a, f] = probes[a * m // count, f]
+    _orthonormalize_knn_directions(directions)
+    for _ in range(_ROUNDS):
+        for a in range(count):
+            for f in range(q):
+                direction[f] = directions[a, f]
+                total[f] = 0.0
+            for row in probes:
+                _add_scaled_knn_row(total, row, _knn_dot_product(row, direction))
+            for f in range(q):
+                directions[a, f] = total[f]
+        _orthonormalize_knn_directions(directions)
+    return directions
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _widest_knn_features_first(rows, exponents, largest, selected):
+    """The selected features by falling variance, estimated from some samples."""
+    stride = max(rows.shape[0] // _PROBES, 1)
+    variances = np.empty(selected.size)
+    order = np.empty(selected.size, np.int64)
+    for f in range(selected.size):
+        values = rows[::stride, selected[f]]
+        total = squares = 0.0
+        for value in values:
+            total += value
+            squares += value * value
+        spread = (squares - total * total / values.size) * 4.0 ** max(exponents[selected[f]] - largest, -200)
+        a = f
+        while a > 0 and variances[a - 1] < spread:
+            variances[a] = variances[a - 1]
+            order[a] = order[a - 1]
+            a -= 1
+        variances[a] = spread
+        order[a] = selected[f]
+    return order
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _knn_samples_sorted_by_key(words, shift, order):
+    """The samples in `order`, stably sorted by eight bits of their words from `shift` on."""
+    starts = np.zeros(256, np.int32)
+    for word in words:
+        starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
+    total = 0
+    for rank in range(256):
+        count = starts[rank]
+        starts[rank] = total
+        total += count
+    arranged = np.empty_like(order)
+    for sample in order:
+        rank = (words[sample] >> np.uint32(shift)) & np.uint32(255)
+        arranged[starts[rank]] = sample
+        starts[rank] += 1
+    return arranged
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _nested_knn_order(keys, n_blocks):
+    """Samples, int32[n], in slices by the first key, in these by the second, and in these by the third.
+
+    Keys are float32[n, ...]. Slices are whole blocks, about as many on each level.
+    """
+    n = keys.shape[0]
+    each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
+    size = BLOCK * each * -(-n_blocks // (each * each))
+    order = np.empty(n, np.int32)
+    for i in range(n):
+        order[i] = i
+    words = np.empty(n, np.uint32)
+    values = words.view(np.float32)
+    slices = np.zeros(n, np.uint32)
+    for level in range(3):
+        for i in range(n):
+            values[i] = keys[i, level]
+        for i in range(n):  # integers in the order of the floats
+            words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
+        order = _knn_samples_sorted_by_key(words, 16, order)
+        order = _knn_samples_sorted_by_key(words, 24, order)  # the upper 16 bits suffice
+        if level > 0:
+            order = _knn_samples_sorted_by_key(slices, 0, order)
+            if n > 256 * size * each:
+                order = _knn_samples_sorted_by_key(slices, 8, order)
+        for i in range(n):
+            slices[order[i]] = i // size
+        size //= each
+    return order
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _code_knn_features(row, lows, step, codes, place):
+    """Code a sample for Chebyshev distances, one byte per feature; return the maximum error."""
+    per_step = np.float32(1.0) / step
+    worst = np.float32(0.0)
+    for f in range(row.size):
+        above = row[f] - lows[f]
+        level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), np.float32(_LEVELS)))
+        codes[place + f * BLOCK] = level
+        off = abs(above - np.float32(level) * step)
+        worst = off if off > worst else worst
+    return worst
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _longest_knn_point(points):
+    """The largest squared length of the points."""
+    most = np.float32(0.0)
+    for point in points:
+        most = max(most, _knn_dot_product(point, point))
+    return most
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _code_knn_points(points, order, step, pairs, codes, lengths, off):
+    """Fill `codes`, half their squared `lengths`, and their errors `off`, for the test of points."""
+    for i in range(order.size):
+        start = i // BLOCK * BLOCK * 2 * pairs
+        lane = i % BLOCK
+        squares = 0
+        errors = np.float32(0.0)
+        for a in range(2 * pairs):
+            value = points[order[i], a] / step
+            code = int(np.rint(value))
+            codes[start + (a // 2 * BLOCK + lane) * 2 + a % 2] = code
+            squares += code * code
+            errors += (value - code) * (value - code)
+        lengths[i] = squares // 2
+        off[i] = np.sqrt(errors) * step
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _knn_key_boxes(keys, n_blocks):
+    """Minimum and maximum key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last partial."""
+    boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
+    low = np.empty(N_KEYS, np.float32)
+    high = np.empty(N_KEYS, np.float32)
+    for b in range(boxes.shape[0] * BLOCK):
+        low[:] = np.float32(3e38)  # no sample
+        high[:] = np.float32(-3e38)
+        for i in range(b * BLOCK, min(b * BLOCK + BLOCK, keys.shape[0])):
+            for a in range(N_KEYS):
+                low[a] = min(low[a], keys[i, a])
+                high[a] = max(high[a], keys[i, a])
+        for a in range(N_KEYS):
+            boxes[b // BLOCK, 2 * a, b % BLOCK] = low[a]
+            boxes[b // BLOCK, 2 * a + 1, b % BLOCK] = high[a]
+    return boxes
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _knn_sample_points(rows, selected, factors, probes, metric):
+    """Coordinates of the samples, float32[n, 16 or 8]; the first are their keys.
+
+    Keys differ by at most the distance, and so do all coordinates together if it is Euclidean.
+    """
+    n = rows.shape[0]
+    q = selected.size
+    count = _DIRECTIONS if metric == 1 else 8
+    points = np.zeros((n, count), np.float32)
+    if metric == 2:
+        for i in range(n):
+            for a in range(min(q, N_KEYS)):
+                points[i, a] = rows[i, selected[a]] * factors[a]
+        return points
+    directions = _widest_knn_directions(probes, count)
+    packed = np.empty((count // 8, q, 8), np.float32)
+    for a in range(count):
+        for f in range(q):
+            share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
+            packed[a // 8, f, a % 8] = share * factors[f]
+    for i in range(0, n, 4):
+        for part in range(count // 8):
+            project_knn_rows(rows, i, selected, packed, part * 8 * q, points, count)
+    return points
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def arrange_for_knn(rows, extents, exponents, selected, metric):
+    """Sort and code the samples for one subset of features; see above.
+
+    `rows`, float32[n, p], are the samples, each feature centred and divided by 2 ** `exponents`, int64[p], so that its
+    values lie between minus and plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features.
+
+    Return the order, int32[n]; the samples in this order, float32[..., width], and their keys, float32[n, 4]; boxes
+    (see `_knn_key_boxes`); codes of bytes, or codes of points and half their squared lengths; the error of each code,
+    float32[n], and its step; a bound on the error of distances by rounding the data; and one for keys and codes.
+    """
+    n = rows.shape[0]
+    q = selected.size
+    width = (q + 7) // 8 * 8
+    largest = exponents[selected[0]]
+    for f in selected:
+        largest = max(largest, exponents[f])
+    if metric == 2:
+        selected = _widest_knn_features_first(rows, exponents, largest, selected)
+    factors = np.empty(q, np.float32)
+    lows = np.zeros(width, np.float32)
+    size = 0.0  # norm of the largest possible coordinates
+    widest = np.float32(0.0)
+    for f in range(q):
+        factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
+        factors[f] = factor
+        size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
+        lows[f] = -extents[selected[f]] * factors[f]
+        widest = max(widest, -lows[f])
+    floor = SAFETY * 3.0 * UNIT * size + 1e-30
+    slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
+
+    probes = _center_knn_probes(rows, selected, factors)
+    points = _knn_sample_points(rows, selected, factors, probes, metric)
+    n_blocks = -(-n // BLOCK)
+    order = _nested_knn_order(points, n_blocks)
+    near = np.zeros((n_blocks * BLOCK, width), np.float32)
+    keys = np.empty((n, N_KEYS), np.float32)
+    for i in range(n):
+        sample = order[i]
+        for f in range(q):
+            near[i, f] = rows[sample, selected[f]] * factors[f]
+        for a in range(N_KEYS):
+            keys[i, a] = points[sample, a]
+    boxes = _knn_key_boxes(keys, n_blocks)
+
+    shift = 2 if width == 8 and metric == 0 else (1 if width == 16 and metric == 0 else 0)
+    n_bytes = width << shift if metric != 1 else 0
+    pairs = (min(_DIRECTIONS, q) + 1) // 2 if metric == 1 else 0
+    codes = np.zeros(n_blocks * BLOCK * n_bytes, np.uint8)
+    coordinates = np.zeros(n_blocks * BLOCK * 2 * pairs, np.int16)
+    lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
+    off = np.empty(n, np.float32)
+    if metric == 1:
+        step = max(np.float32(np.sqrt(_longest_knn_point(points)) / _FINEST), np.float32(1e-30))
+        _code_knn_points(points, order, step, pairs, coordinates, lengths, off)
+        return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
+    step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
+    for i in range(n):
+        start = i // BLOCK * BLOCK * n_bytes
+        if metric == 0:
+            place = start + knn_filter_slot(i % BLOCK) * 8
+            off[i] = encode_knn_row(near, i, lows, step, shift, codes, place, BLOCK * 8)
+        else:
+            off[i] = _code_knn_features(near[i], lows, step, codes, start + i % BLOCK)
+    return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack

@@ -2,10 +2,10 @@
 
 Each sample searches its nearest samples of other folds. Most pairs are skipped:
 
-1. Nearby samples are grouped into blocks of 32 (``order_kernels.py``). Distant blocks are skipped as a whole.
+1. Nearby samples are grouped into blocks of 32 (``filter_kernels.py``). Distant blocks are skipped as a whole.
 2. The distances to likely neighbours, those in the space of all features, bound the distance to the k-th neighbour
    from above. The bound shrinks as nearer samples are found, starting with the sample's own block.
-3. The 32 samples of a block are tested together by codes of few bits (``filter_kernels.py``). About one pair in two
+3. The 32 samples of a block are tested together by codes of few bits. About one pair in two
    hundred passes.
 4. The remaining distances are computed in single precision. Where rounding could change the set of neighbours, they
    are computed again in double precision, in the order of the features as in scikit-learn, with ties to the lower
@@ -18,22 +18,23 @@ therefore harmless in the functions that use it. ``tests/reference/definitions.p
 import numpy as np
 
 from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.vectors import bits_at_most, first_bit
 from pqswarm.evaluation.exact.knn.filter_kernels import (
     BLOCK,
     N_KEYS,
-    boxes_by_largest,
-    boxes_by_squares,
-    filter_by_box,
-    filter_by_euclidean,
-    filter_by_manhattan,
-    filter_slot,
+    SAFETY,
+    UNIT,
+    knn_boxes_by_largest,
+    knn_boxes_by_squares,
+    knn_chebyshev,
+    knn_filter_by_box,
+    knn_filter_by_euclidean,
+    knn_filter_by_manhattan,
+    knn_filter_slot,
+    knn_manhattan,
+    knn_squared_euclidean,
 )
-from pqswarm.evaluation.exact.knn.order_kernels import SAFETY, UNIT
-from pqswarm.evaluation.exact.knn.vector_kernels import at_most, chebyshev, first_bit, manhattan, squared_euclidean
 
-MANHATTAN = 0
-EUCLIDEAN = 1
-CHEBYSHEV = 2
 N_PIVOTS = 8
 _WORDS = 8  # of 32 blocks, searched before the bounds are updated
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffice to reject a block
@@ -65,7 +66,7 @@ def _knn_distance_with_error(distance, floor, growth, metric):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _nearest_exactly(data, sample, candidates, count, selected, metric, chosen, distances):
+def _nearest_knn_exactly(data, sample, candidates, count, selected, metric, chosen, distances):
     """The nearest of the candidates in double precision, ties to the lower index, into `chosen`."""
     k = chosen.size
     for a in range(k):
@@ -127,7 +128,7 @@ def _append_knn_positions(bits, offset, positions, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near_sample_distances(rows, samples, n_samples, nearby, starts, metric, near):
+def _near_knn_distances(rows, samples, n_samples, nearby, starts, metric, near):
     """Distances of each sample to those found for it, in single precision; squared if Euclidean.
 
     Four are computed at a time; those beyond the last of a sample are overwritten by those of the next.
@@ -137,13 +138,13 @@ def _near_sample_distances(rows, samples, n_samples, nearby, starts, metric, nea
     for t in range(n_samples):
         if metric == 0:
             for s in range(starts[t], starts[t + 1], 4):
-                manhattan(rows, samples[t], nearby, s, near)
+                knn_manhattan(rows, samples[t], nearby, s, near)
         elif metric == 1:
             for s in range(starts[t], starts[t + 1], 4):
-                squared_euclidean(rows, samples[t], nearby, s, near)
+                knn_squared_euclidean(rows, samples[t], nearby, s, near)
         else:
             for s in range(starts[t], starts[t + 1], 4):
-                chebyshev(rows, samples[t], nearby, s, near)
+                knn_chebyshev(rows, samples[t], nearby, s, near)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -158,9 +159,9 @@ def _find_near_knn_blocks(boxes, keys, samples, n_samples, reaches, metric, firs
         for w in range(first, first + n_words):
             word = w if w < boxes.shape[0] else w - boxes.shape[0]
             if metric == 1:
-                bits = boxes_by_squares(boxes, word * size, keys, place, np.float32(reach * reach))
+                bits = knn_boxes_by_squares(boxes, word * size, keys, place, np.float32(reach * reach))
             else:
-                bits = boxes_by_largest(boxes, word * size, keys, place, np.float32(reach))
+                bits = knn_boxes_by_largest(boxes, word * size, keys, place, np.float32(reach))
             if word == own // BLOCK:
                 bits &= ~(1 << (own % BLOCK))
             count = _append_knn_positions(bits, word * BLOCK, blocks, count)
@@ -175,16 +176,16 @@ def _test_knn_blocks(
     size = BLOCK * width
     if metric == 0:
         for t in range(n_samples):
-            query = samples[t] // BLOCK * size + filter_slot(samples[t] % BLOCK) * 8
+            query = samples[t] // BLOCK * size + knn_filter_slot(samples[t] % BLOCK) * 8
             most = int(min(code_reaches[t], 1e9))
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = filter_by_manhattan(codes, blocks[b] * size, query, width // 8, most)
+                passed[b] = knn_filter_by_manhattan(codes, blocks[b] * size, query, width // 8, most)
     elif metric == 1:
         for t in range(n_samples):
             query = samples[t] // BLOCK * size + samples[t] % BLOCK * 2
             most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[samples[t]]
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = filter_by_euclidean(points, lengths, blocks[b], query, width // 2, most)
+                passed[b] = knn_filter_by_euclidean(points, lengths, blocks[b], query, width // 2, most)
     else:
         for t in range(n_samples):
             side = min(int(min(code_reaches[t], 128.0)), 128)
@@ -193,25 +194,25 @@ def _test_knn_blocks(
             for f in range(width):
                 lows[f * BLOCK + t] = codes[place + f * BLOCK] - np.uint8(side)
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = filter_by_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
+                passed[b] = knn_filter_by_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
         for t in range(n_samples):
             sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
             for b in range(starts[t], starts[t + 1]):
                 f = _FIRST_FEATURES
                 while f < width and passed[b] != 0:
-                    passed[b] &= filter_by_box(codes, blocks[b] * size, lows, t, f, f + _FIRST_FEATURES, sides)
+                    passed[b] &= knn_filter_by_box(codes, blocks[b] * size, lows, t, f, f + _FIRST_FEATURES, sides)
                     f += _FIRST_FEATURES
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric, first, last, predicted, neighbors):
+def predict_knn(arranged, data, selected, guesses, folds, tested, labels, k, metric, first, last, predicted, neighbors):
     """Predict the label of every sample of the folds from `tested[0]` up to `tested[1]` into `predicted`, int64[n].
 
-    `arranged` is the result of `arrange`; samples `first` to `last` in its order are predicted. `data`, float64[n, p],
-    are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m], likely
-    neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample. Every sample has at
-    least `k` samples in other folds. `metric` is MANHATTAN, EUCLIDEAN or CHEBYSHEV. `neighbors`, int32[n, k], is filled
-    with ascending indices unless it is empty.
+    `arranged` is the result of `arrange_for_knn`; samples `first` to `last` in its order are predicted. `data`,
+    float64[n, p], are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m],
+    likely neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample. Every sample has
+    at least `k` samples in other folds. `metric` is 0 for Manhattan, 1 for Euclidean, 2 for Chebyshev. `neighbors`,
+    int32[n, k], is filled with ascending indices unless it is empty.
 
     Up to 32 samples are processed together, step by step, for instruction-level parallelism.
     """
@@ -284,7 +285,7 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                     for b in range(block_starts[t], block_starts[t + 1]):
                         count = _append_knn_positions(passed[b], blocks[b] * BLOCK, nearby, count)
                     starts[t + 1] = count
-            _near_sample_distances(rows, samples, n_samples, nearby, starts, metric, near)
+            _near_knn_distances(rows, samples, n_samples, nearby, starts, metric, near)
             for t in range(n_samples):
                 if turn <= 0:  # guesses are found again later
                     for a in range(k):
@@ -297,7 +298,7 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                 count = kept[t]
                 limit = np.float32(limits[t]) * np.float32(1.000001)
                 for s in range(starts[t], starts[t + 1], BLOCK):
-                    bits = at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
+                    bits = bits_at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
                     while bits != 0:
                         at = s + first_bit(bits)
                         bits &= bits - 1
@@ -324,7 +325,7 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                 for a in range(k):
                     chosen[a] = candidates[a]
             else:
-                _nearest_exactly(data, sample, candidates, close, selected, metric, chosen, distances)
+                _nearest_knn_exactly(data, sample, candidates, close, selected, metric, chosen, distances)
             predicted[sample] = _knn_vote(chosen, labels)
             if neighbors.shape[0] > 0:
                 for a in range(k):

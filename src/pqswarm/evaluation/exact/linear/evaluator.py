@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from functools import cache, cached_property
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,60 +18,50 @@ from pqswarm.evaluation.base import (
     Evaluator,
     EvaluatorOptions,
     RegressionEvaluator,
-    SubsetError,
 )
 from pqswarm.evaluation.estimators import refit_fold
 from pqswarm.evaluation.folds import CrossValidation, Folds
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
+_HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 
 Columns = IntArray | slice
 
 
-class Foldwise:
+class LinearFolds:
     """The scaled training and test samples of each fold, and the fallback to scikit-learn."""
 
     def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
         self._evaluator = evaluator
-        self._views = evaluator.fold_views()
-        self._folds = evaluator.folds
+        evaluator._views = evaluator.fold_views()
+        self.view = evaluator.fold_view
         # Training samples are not stored: with one fold per sample, that would take quadratic memory.
-        self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
-        self.rows = [self._folds.rows(fold) for fold in range(self._folds.n_folds)]
-        self.n_rows = sum(test.size for test in self.tests)
+        self.train = evaluator.folds.train
+        self.tests = [test for _, test in evaluator.folds.split()]
+        self.rows = [evaluator.folds.rows(fold) for fold in range(len(self.tests))]
         self.target = target
-        # The largest value of each feature: rounding errors are proportional to it.
-        self._largest = [np.abs(view).max(axis=0) for view in self._views]
-
-    def train(self, fold: int) -> IntArray:
-        """Return the training samples of a fold."""
-        return self._folds.train(fold)
-
-    def class_counts(self, n_classes: int) -> IntArray:
-        """Return the training samples of each fold and class."""
-        folds = range(len(self.tests))
-        return np.array([np.bincount(self.target[self.train(fold)], minlength=n_classes) for fold in folds])
+        self._largest = [np.abs(view).max(axis=0) for view in evaluator._views]
 
     def take(self, fold: int, samples: IntArray, features: Columns) -> FloatArray:
         """Return some features of some samples, scaled for the fold, without copying others."""
         view = self.view(fold)
         return view[samples] if isinstance(features, slice) else np.asarray(view[samples[:, np.newaxis], features])
 
-    def view(self, fold: int) -> FloatArray:
-        """Return all samples, scaled for the fold."""
-        return self._views[fold % len(self._views)]
-
     def largest(self, fold: int) -> FloatArray:
-        """Return the largest absolute value of each feature."""
+        """Return the largest absolute value of each feature: rounding errors are proportional to it."""
         return np.asarray(self._largest[fold % len(self._largest)])
+
+    def hardly_varying(self, fold: int, spread: FloatArray) -> BoolArray:
+        """Return which features have a standard deviation, `spread`, that may be rounding."""
+        return (spread <= _HARDLY_VARIES * self.largest(fold)) & (self.largest(fold) > 0)
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
         """Return scikit-learn's predictions for the test samples of the fold; a refused subset raises a SubsetError."""
         return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
 
 
-class FoldwiseProducts:
+class LinearProducts:
     """Products of some columns of matrices, which `columns(part, which)` returns; computed once if their table fits."""
 
     def __init__(self, columns: Callable[[int, Columns], FloatArray], n_parts: int, width: int) -> None:
@@ -84,11 +74,11 @@ class FoldwiseProducts:
 
     def all(self, selected: IntArray, scale: FloatArray, first: int = 0) -> FloatArray:
         """Return the products of the selected columns of each matrix from `first` on, times its `scale`."""
-        from pqswarm.evaluation.exact.linear.kernels import gather
+        from pqswarm.evaluation.exact.linear.kernels import gather_linear_products
 
         products = np.empty((scale.size, selected.size, selected.size))
         if self._table is not None:
-            gather(self._table[first : first + scale.size], selected, scale, products)
+            gather_linear_products(self._table[first : first + scale.size], selected, scale, products)
         else:
             for part in range(scale.size):
                 products[part] = self.of(first + part, selected) * scale[part]
@@ -102,40 +92,41 @@ class FoldwiseProducts:
         return np.asarray(matrix.T @ matrix)
 
 
-def can_be_solved(n_folds: int, size: int) -> bool:
+def linear_systems_fit_memory(n_folds: int, size: int) -> bool:
     """Return whether the systems of all folds, with factors and inverses, fit into memory; else scikit-learn fits."""
     return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
 
 
-def foldwise_product_error(n: int, p: int) -> float:
+def linear_product_error(n: int, p: int) -> float:
     """Return the rounding error of a p x p matrix of mean products of n standardised samples, with a safety factor."""
     return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))
 
 
-def factorize_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def factorized_systems(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
-    from pqswarm.evaluation.exact.linear.kernels import factorize_batch
+    from pqswarm.evaluation.exact.linear.kernels import factorize_linear_systems
 
     upper = np.empty(matrices.shape)
     traces = np.empty(len(matrices))
     inverse = np.ones(matrices.shape) if with_inverse else np.empty((0, 0, 0))
-    factorize_batch(np.ascontiguousarray(matrices), upper, inverse, traces)
+    factorize_linear_systems(np.ascontiguousarray(matrices), upper, inverse, traces)
     return upper, inverse, traces
 
 
-def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
+def solved_systems(upper: FloatArray, right: FloatArray) -> FloatArray:
     """Return the solutions of several systems for all columns of their right-hand sides."""
-    from pqswarm.evaluation.exact.linear.kernels import solve_batch
+    from pqswarm.evaluation.exact.linear.kernels import solve_linear_systems
 
     solutions = np.empty(right.shape)
-    solve_batch(np.ascontiguousarray(upper), np.ascontiguousarray(right), solutions)  # else compiled for each layout
+    # Contiguous: else they are compiled for each layout.
+    solve_linear_systems(np.ascontiguousarray(upper), np.ascontiguousarray(right), solutions)
     return solutions
 
 
 _NEAR = 1e-3  # relative distance to the limit within which a variance could lie on either side
 
 
-class Systems:
+class LinearSystems:
     """Positive definite matrices in units of variances, one per fold, ready to solve.
 
     Where a system is not `sure`, it is unclear which directions to omit, and the unit matrix replaces it. `traces` are
@@ -159,14 +150,14 @@ class Systems:
         self._upper[folds] = np.eye(self._upper.shape[1])
 
     @classmethod
-    def regular(cls, matrices: FloatArray) -> "Systems":
+    def regular(cls, matrices: FloatArray) -> "LinearSystems":
         """Return the systems of the positive definite matrices; the others are invalid."""
         systems = cls(*matrices.shape[:2])
         systems._factorize(np.arange(len(matrices)), matrices)
         return systems
 
     @classmethod
-    def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "Systems":
+    def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "LinearSystems":
         """Return the systems of covariances, (n, p, p), without directions of variance below the limit.
 
         Directions of one fold are a guess for the others, in the same `units` of the features, (n, p).
@@ -185,7 +176,7 @@ class Systems:
 
     def _factorize(self, folds: IntArray, matrices: FloatArray, limit: float = 0.0) -> BoolArray:
         """Set the systems of some folds, if positive definite; return where all variances exceed four limits."""
-        upper, inverse, traces = factorize_all(matrices[: folds.size], with_inverse=True)
+        upper, inverse, traces = factorized_systems(matrices[: folds.size], with_inverse=True)
         regular = np.isfinite(traces)
         self._set(folds[regular], upper[regular], inverse[regular], traces[regular])
         return traces * limit < 0.25 if limit else regular
@@ -194,28 +185,26 @@ class Systems:
         self, folds: IntArray, matrices: FloatArray, guesses: FloatArray, limit: float, error: float
     ) -> BoolArray:
         """Omit the directions near the guesses; return in which folds they are exactly those to omit."""
-        from pqswarm.evaluation.exact.linear.kernels import deflate_all
+        from pqswarm.evaluation.exact.linear.kernels import deflate_linear_systems
 
         count = guesses.shape[1]
         deflated = np.empty_like(matrices)
         residuals = np.empty(len(folds))
         parts = np.empty((len(folds), count, count))
-        deflate_all(matrices, guesses, 0.25 * error, parts, residuals, deflated)
+        deflate_linear_systems(matrices, guesses, 0.25 * error, parts, residuals, deflated)
         usable = residuals <= 0.25 * error
         parts[~usable] = 1.0
         largest = np.linalg.eigvalsh(parts)[:, -1]
-        upper, inverse, traces = factorize_all(deflated, with_inverse=True)
+        upper, inverse, traces = factorized_systems(deflated, with_inverse=True)
         usable &= (largest < (1.0 - _NEAR) * limit) & (traces * limit < 0.25)
         self._set(folds[usable], upper[usable], inverse[usable], traces[usable])
-        self._widen(count)
-        self._omitted[folds[usable], :, :count] = guesses[usable].transpose(0, 2, 1)
-        self.ranks[folds[usable]] -= count
-        self.gaps[folds[usable]] = 1.0 / traces[usable] - largest[usable]
+        gaps = 1.0 / traces[usable] - largest[usable]
+        self._omit(folds[usable], guesses[usable].transpose(0, 2, 1), gaps)
         return usable
 
     def _leave_out(self, fold: int, matrix: FloatArray, limit: float) -> FloatArray:
         """Omit directions of one fold by their eigenvectors, which are returned as columns."""
-        values, vectors = _smallest_system_eigenpairs(matrix, 4.0 * limit)
+        values, vectors = _smallest_linear_eigenpairs(matrix, 4.0 * limit)
         count = int(np.searchsorted(values, limit))
         directions = vectors[:, :count]
         which = np.array([fold])
@@ -225,13 +214,10 @@ class Systems:
         if count:
             # Omitted directions get the variance 1: the system is regular, and they have no effect.
             matrix = matrix + (directions * (1.0 - values[:count])) @ directions.T
-            upper, inverse, traces = factorize_all(matrix[np.newaxis], with_inverse=True)
+            upper, inverse, traces = factorized_systems(matrix[np.newaxis], with_inverse=True)
             self._set(which, upper, inverse, traces)
-            self._widen(count)
-            self._omitted[fold, :, :count] = directions
-            self.ranks[fold] -= count
             smallest = values[count] if count < values.size else max(4.0 * limit, 1.0 / traces[0])
-            self.gaps[fold] = smallest - values[count - 1]
+            self._omit(which, directions, smallest - values[count - 1])
         if not np.isfinite(self.traces[fold]):
             self.forget(which)
         return directions
@@ -242,45 +228,44 @@ class Systems:
         self.traces[folds] = traces
         self.sure[folds] = True
 
-    def _widen(self, count: int) -> None:
-        missing = count - self._omitted.shape[2]
-        if missing > 0:
-            self._omitted = np.concatenate([self._omitted, np.zeros((*self._omitted.shape[:2], missing))], axis=2)
+    def _omit(self, folds: IntArray, directions: FloatArray, gaps: FloatArray) -> None:
+        """Note which directions some folds omit, as columns, and the gaps between their variances and the others."""
+        count = directions.shape[-1]
+        missing = max(0, count - self.n_omitted)
+        self._omitted = np.pad(self._omitted, [(0, 0), (0, 0), (0, missing)])
+        self._omitted[folds, :, :count] = directions
+        self.ranks[folds] -= count
+        self.gaps[folds] = gaps
 
     @property
     def n_omitted(self) -> int:
         """Maximum number of omitted directions in a fold."""
         return self._omitted.shape[2]
 
-    @property
-    def any_omitted(self) -> bool:
-        """Whether any direction is omitted."""
-        return self.n_omitted > 0
-
     def without(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns without the omitted directions, and their components in them, one row each."""
         parts = self._omitted.transpose(0, 2, 1) @ columns
-        return (columns - self._omitted @ parts if self.any_omitted else columns), parts.transpose(0, 2, 1)
+        return (columns - self._omitted @ parts if self.n_omitted else columns), parts.transpose(0, 2, 1)
 
     def solve(self, columns: FloatArray) -> FloatArray:
         """Return the solutions for columns without components in the omitted directions."""
-        return self.without(solve_all(self._upper, columns))[0]
+        return self.without(solved_systems(self._upper, columns))[0]
 
     def measure(self, folds: IntArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lengths of the solutions for single rows of the given folds, and of their omitted components."""
-        from pqswarm.evaluation.exact.linear.kernels import solve_each
+        from pqswarm.evaluation.exact.linear.kernels import solve_linear_rows
 
         beside = np.zeros(folds.size)
-        if self.any_omitted:
+        if self.n_omitted:
             parts = (rows[:, np.newaxis] @ self._omitted[folds])[:, 0]
             rows = rows - (self._omitted[folds] @ parts[:, :, np.newaxis])[:, :, 0]
             beside = np.sqrt(np.square(parts).sum(axis=1))
         solutions = rows.copy()
-        solve_each(self._upper, folds, solutions)
+        solve_linear_rows(self._upper, folds, solutions)
         return np.sqrt(np.square(solutions).sum(axis=1)), beside
 
 
-def _smallest_system_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
+def _smallest_linear_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
     """The eigenvalues below the limit, ascending, and their eigenvectors as columns."""
     from scipy.linalg.lapack import dsyevr
 
@@ -296,7 +281,6 @@ _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, squared for e
 _FAR = 1e3  # standard deviations from the origin beyond which solvers without centring lose digits
 _RANGE = 1e10  # eigenvalue ratio beyond which solvers of scikit-learn lose digits or omit directions
 _GATHERED = 2**23  # numbers gathered at a time
-_HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 
 
 class LDAHyperparameters(Parameters):
@@ -311,6 +295,12 @@ class LDAHyperparameters(Parameters):
         super().__post_init__()
         if self.solver == "svd" and self.shrinkage:
             raise PqswarmError("shrinkage needs the solver 'lsqr' or 'eigen', not 'svd'.")
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's classifier."""
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        return LinearDiscriminantAnalysis(solver=self.solver, shrinkage=self.shrinkage or None)
 
 
 class LDAEvaluator(ClassificationEvaluator):
@@ -350,52 +340,41 @@ class LDAEvaluator(ClassificationEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
-        self._foldwise = Foldwise(self, self.labels)
-        self._moments = _LDAMoments(self._foldwise, self.labels, self.classes.size)
+        self._linear_folds = LinearFolds(self, self.labels)
+        self._moments = _LDAMoments(self._linear_folds, self.labels, self.classes.size)
         with one_blas_thread():
-            self._products = FoldwiseProducts(self._moments.within, folds.n_folds, self.n_features)
+            self._products = LinearProducts(self._moments.within, folds.n_folds, self.n_features)
 
     def estimator(self) -> object:
         """Return scikit-learn's classifier."""
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-        own = self.hyperparameters
-        return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
+        return self.hyperparameters.estimator()
 
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        predicted = np.zeros((len(masks), self._foldwise.n_rows), dtype=np.int64)
         tested = range(self.folds.n_folds) if folds is None else folds
         moments = self._moments if folds is None else self._moments.of(folds)
 
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
+        def predict(selected: IntArray, row: IntArray) -> None:
             best, sure = self._decide(selected, moments, tested.start)
-            try:
-                for place, fold in enumerate(tested):
-                    rows = self._foldwise.rows[fold]
-                    labels = best[place, : rows.size] if sure[place] else self._foldwise.fit(fold, selected)
-                    predicted[row, rows] = labels
-            except SubsetError:
-                predicted[row] = -1
+            for place, fold in enumerate(tested):
+                rows = self._linear_folds.rows[fold]
+                row[rows] = best[place, : rows.size] if sure[place] else self._linear_folds.fit(fold, selected)
 
         with one_blas_thread():
-            self.in_threads(work, range(len(masks)))
-        return predicted
+            return self._predict_rows(masks, predict)
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""
-        n = self._foldwise.n_rows
         moments = self._moments
-        scores = np.empty((n, self.classes.size))
-        errors = np.full(n, np.inf)
-        if can_be_solved(self.folds.n_folds, selected.size):
+        scores = np.empty((self.folds.n_rows, self.classes.size))
+        errors = np.full(len(scores), np.inf)
+        if linear_systems_fit_memory(self.folds.n_folds, selected.size):
             with one_blas_thread():
                 used, constants, doubt, sure = self._discriminants(selected, moments, 0)
             rates, offsets = doubt.largest(moments.reach(selected))
             for fold in np.flatnonzero(sure):
-                rows = self._foldwise.rows[fold]
+                rows = self._linear_folds.rows[fold]
                 samples = moments.samples[fold, selected, : rows.size]
                 scores[rows] = samples.T @ used[fold] + constants[fold]
                 errors[rows] = rates[fold] * np.sqrt(np.square(samples).sum(axis=0)) + offsets[fold]
@@ -410,7 +389,7 @@ class LDAEvaluator(ClassificationEvaluator):
         from `first` on.
         """
         by_svd = self.hyperparameters.solver == "svd"
-        error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
+        error = np.full(len(moments.n), linear_product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]), moments, first)
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
@@ -439,7 +418,7 @@ class LDAEvaluator(ClassificationEvaluator):
         """The labels of each fold's test samples, and the folds in which rounding cannot change them."""
         from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
-        if not can_be_solved(self.folds.n_folds, selected.size):
+        if not linear_systems_fit_memory(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         used, constants, doubt, sure = self._discriminants(selected, moments, first)
         rates, offsets = doubt.largest(moments.reach(selected))
@@ -462,21 +441,21 @@ class LDAEvaluator(ClassificationEvaluator):
                 sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
-    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> Systems:
+    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> LinearSystems:
         """The within-class covariances, ready to solve."""
         own = self.hyperparameters
         spread = moments.spread[:, selected]
         if own.solver == "svd":
             freedom = moments.n - _lda_lost_freedom() * moments.n_classes
             within = self._products.all(selected, 1.0 / freedom, first)
-            return Systems.without_small(within, _RANK, error, spread)
+            return LinearSystems.without_small(within, _RANK, error, spread)
         within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n, first)
         variances = np.square(spread)
         diagonals = np.einsum("fii->fi", within)  # a view
         if own.shrinkage:
             varying = variances * moments.varies[:, selected]
             diagonals += own.shrinkage * varying.mean(axis=1, keepdims=True) / variances
-        systems = Systems.regular(within)
+        systems = LinearSystems.regular(within)
         # They must also be far from singular in the units of the features.
         inverse = np.square(systems.inverse).sum(axis=2)
         ranges = (diagonals * variances).sum(axis=1) * (inverse / variances).sum(axis=1)
@@ -487,13 +466,14 @@ class LDAEvaluator(ClassificationEvaluator):
 class _LDAMoments:
     """The moments of each fold's training samples, and its test samples in their units; folds are the first axis."""
 
-    def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
-        self._foldwise = foldwise
+    def __init__(self, linear_folds: LinearFolds, labels: IntArray, n_classes: int) -> None:
+        self._linear_folds = linear_folds
         self._labels = labels
-        n_folds = len(foldwise.tests)
-        p = foldwise.view(0).shape[1]
-        self.tested = np.array([test.size for test in foldwise.tests])
-        counts = foldwise.class_counts(n_classes)
+        n_folds = len(linear_folds.tests)
+        p = linear_folds.view(0).shape[1]
+        self.tested = np.array([test.size for test in linear_folds.tests])
+        trains = (linear_folds.train(fold) for fold in range(n_folds))
+        counts = np.array([np.bincount(labels[train], minlength=n_classes) for train in trains])
         self.n = counts.sum(axis=1)
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread = np.empty((n_folds, p))
@@ -516,23 +496,22 @@ class _LDAMoments:
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
 
     def _measure(self, fold: int, counts: IntArray) -> None:
-        train = self._foldwise.train(fold)
-        test = self._foldwise.tests[fold]
-        data = self._foldwise.view(fold)
+        train = self._linear_folds.train(fold)
+        test = self._linear_folds.tests[fold]
+        data = self._linear_folds.view(fold)
         labels = self._labels[train]
-        largest = self._foldwise.largest(fold)
         present = np.flatnonzero(counts)
         for label in present:
             self._class_means[fold, label] = data[train[labels == label]].mean(axis=0)
         spread = np.std(data[train] - self._class_means[fold, labels], axis=0)
-        self.unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
+        self.unsure[fold] = self._linear_folds.hardly_varying(fold, spread)
         self.varies[fold] = spread > 0
         self.spread[fold] = spread = np.where(spread > 0, spread, 1.0)
         middle = counts / train.size @ self._class_means[fold]
         self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
         self.samples[fold, :, : test.size] = ((data[test] - middle) / spread).T
         # Errors of means, and of scores far from the origin, in these units.
-        self.sizes[fold] = largest / spread
+        self.sizes[fold] = self._linear_folds.largest(fold) / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
 
     def reach(self, selected: IntArray) -> FloatArray:
@@ -551,8 +530,8 @@ class _LDAMoments:
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Deviations of training samples from their class mean, in units of their standard deviation."""
-        train = self._foldwise.train(fold)
-        result = self._foldwise.take(fold, train, which)
+        train = self._linear_folds.train(fold)
+        result = self._linear_folds.take(fold, train, which)
         result -= self._class_means[fold][:, which][self._labels[train]]
         result /= self.spread[fold, which]
         return result
@@ -572,7 +551,7 @@ class _LDAMoments:
         # Class means span one direction fewer than there are classes; with that one added, the smallest eigenvalue
         # exceeds the reciprocal of the trace of the inverse.
         complete = between + sizes[:, np.newaxis, np.newaxis] * self._redundant
-        traces = factorize_all(complete, with_inverse=True)[2]
+        traces = factorized_systems(complete, with_inverse=True)[2]
         lengths = np.square(weighted).sum(axis=(1, 2))
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = 4.0 * error * lengths * (1.0 + n_classes * error * lengths / sizes)
@@ -580,35 +559,29 @@ class _LDAMoments:
         some = np.flatnonzero(~all_kept)
         if some.size == 0:
             return some, np.empty((0, *squares.shape[1:])), np.empty(0)
-        kept, caution = self._partly_kept(some, between[some], weighted[some], error[some], ranks[some])
-        return some, kept, caution
-
-    def _partly_kept(
-        self, some: IntArray, between: FloatArray, weighted: FloatArray, error: FloatArray, ranks: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """The same by eigenvectors, for some folds."""
+        # By eigenvectors, for these folds.
         weights = self._weights[some]
-        values, vectors = np.linalg.eigh(between)
-        lengths = np.square(weighted @ vectors).sum(axis=1)
+        values, vectors = np.linalg.eigh(between[some])
+        lengths = np.square(weighted[some] @ vectors).sum(axis=1)
         largest = values[:, -1:]
         limit = _RANK * largest
-        second = 1.0 + error[:, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(largest, EPSILON)
-        errors = 4.0 * error[:, np.newaxis] * lengths * second
+        second = 1.0 + error[some, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(largest, EPSILON)
+        errors = 4.0 * error[some, np.newaxis] * lengths * second
         near = (np.abs(values - limit) <= errors + 0.05 * limit).any(axis=1)
         near |= largest[:, 0] <= 10.0 * errors.max(axis=1)
         keep = values > limit
-        caution = np.where(keep.sum(axis=1) == np.minimum(self.n_classes[some] - 1, ranks), 1.0, 20.0)
+        caution = np.where(keep.sum(axis=1) == np.minimum(self.n_classes[some] - 1, ranks[some]), 1.0, 20.0)
         chosen = vectors * keep[:, np.newaxis]
         scale = np.where(weights > 0, weights, 1.0)
         kept = scale[:, :, np.newaxis] * (chosen @ chosen.transpose(0, 2, 1)) / scale[:, np.newaxis]
-        return kept, np.where(near, np.inf, caution)
+        return some, kept, np.where(near, np.inf, caution)
 
 
 class _LDAScoreErrors:
     """Bounds on the errors of scores, to first order in the errors of covariances and means."""
 
     def __init__(
-        self, systems: Systems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
+        self, systems: LinearSystems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
     ) -> None:
         self._systems = systems
         self._slopes = slopes
@@ -627,7 +600,7 @@ class _LDAScoreErrors:
         gaps = self._systems.gaps
         slopes = 2.0 * np.sqrt(np.square(self._slopes).sum(axis=1).max(axis=1))
         products = slopes * 2.0 * traces
-        if self._systems.any_omitted:
+        if self._systems.n_omitted:
             parts = 2.0 * np.sqrt(np.square(self._parts).sum(axis=2).max(axis=1))
             products += 2.0 * (parts * traces + slopes) / gaps
         rates = self._error * products + 2.0 * self._length * traces
@@ -642,7 +615,7 @@ class _LDAScoreErrors:
         slopes = _lda_row_distances(self._slopes.transpose(0, 2, 1))[fold, best]
         solutions = lengths + 0.5 * slopes
         products = slopes * solutions
-        if self._systems.any_omitted:
+        if self._systems.n_omitted:
             parts = _lda_row_distances(self._parts)[fold, best]
             products += (parts * solutions + (beside + 0.5 * parts) * slopes) / self._systems.gaps[fold, np.newaxis]
         shifts = self._shifts[fold, best][:, np.newaxis] + self._shifts[fold]
@@ -660,9 +633,7 @@ def _lda_row_distances(rows: FloatArray) -> FloatArray:
 @cache
 def _lda_lost_freedom() -> int:
     """Degrees of freedom that scikit-learn's svd subtracts per class: versions differ."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
+    model = LDAHyperparameters().estimator().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
     return round(2 - 2 * float(model.scalings_[0, 0]) ** 2)
 
 
@@ -726,7 +697,7 @@ class LinearEvaluator(RegressionEvaluator):
         super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
-        self._foldwise = Foldwise(self, self.target)
+        self._linear_folds = LinearFolds(self, self.target)
         weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
         self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
@@ -734,10 +705,13 @@ class LinearEvaluator(RegressionEvaluator):
         self._center = np.zeros(folds.n_folds)
         self._spread = np.ones(shape)
         self._unsure = np.zeros(shape, dtype=np.bool_)
+        self._n = np.empty(folds.n_folds)
+        self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
+        self._tests = np.zeros((*shape, self._real.shape[1]))
         for fold in range(folds.n_folds):
-            train = self._foldwise.train(fold)
-            largest = self._foldwise.largest(fold)
-            data = self._foldwise.view(fold)[train]
+            train = self._linear_folds.train(fold)
+            view = self._linear_folds.view(fold)
+            data = view[train]
             own = None if sample_weight is None else weights[train]
             if self.fit_intercept:
                 self._middle[fold] = np.average(data, axis=0, weights=own)
@@ -745,15 +719,12 @@ class LinearEvaluator(RegressionEvaluator):
             spread = np.sqrt(np.average(np.square(data - self._middle[fold]), axis=0, weights=own))
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
-                self._unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
-        self._n = np.array([weights[train].sum() for train, _ in folds.split()])
-        self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
-        self._tests = np.zeros((*shape, int(folds.sizes.max())))
-        for fold, test in enumerate(self._foldwise.tests):
-            data = (self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]
-            self._tests[fold, :, : test.size] = data.T
+                self._unsure[fold] = self._linear_folds.hardly_varying(fold, spread)
+            self._n[fold] = weights[train].sum()
+            tested = (view[self._linear_folds.tests[fold]] - self._middle[fold]) / self._spread[fold]
+            self._tests[fold, :, : len(tested)] = tested.T
         with one_blas_thread():
-            self._products = FoldwiseProducts(self._columns, folds.n_folds, self.n_features + 1)
+            self._products = LinearProducts(self._columns, folds.n_folds, self.n_features + 1)
 
     def estimator(self) -> object:
         """Return scikit-learn's estimator."""
@@ -765,9 +736,9 @@ class LinearEvaluator(RegressionEvaluator):
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
         """Training samples in units of their standard deviation, with the target as last column."""
-        train = self._foldwise.train(fold)
+        train = self._linear_folds.train(fold)
         features = which if isinstance(which, slice) else which[:-1]
-        part = self._foldwise.take(fold, train, features)
+        part = self._linear_folds.take(fold, train, features)
         part -= self._middle[fold, features]
         part /= self._spread[fold, features]
         columns = np.column_stack([part, self.target[train] - self._center[fold]])
@@ -776,29 +747,22 @@ class LinearEvaluator(RegressionEvaluator):
     def _predict(self, masks: BoolArray) -> FloatArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        from pqswarm.evaluation.exact.linear.kernels import predict_all
+        from pqswarm.evaluation.exact.linear.kernels import predict_linear
 
-        predicted = np.empty((len(masks), self._foldwise.n_rows))
-
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
+        def predict(selected: IntArray, row: FloatArray) -> None:
             slopes, sure = self._solve(selected)
             predictions = np.empty(self._real.shape)
-            predict_all(self._tests, selected, slopes, self._center, predictions)
-            predicted[row, self._by_fold] = predictions[self._real]
-            try:
-                for fold in np.flatnonzero(~sure):
-                    predicted[row, self._foldwise.rows[fold]] = self._foldwise.fit(int(fold), selected)
-            except SubsetError:
-                predicted[row] = np.inf
+            predict_linear(self._tests, selected, slopes, self._center, predictions)
+            row[self._by_fold] = predictions[self._real]
+            for fold in np.flatnonzero(~sure):
+                row[self._linear_folds.rows[fold]] = self._linear_folds.fit(int(fold), selected)
 
         with one_blas_thread():
-            self.in_threads(work, range(len(masks)))
-        return predicted
+            return self._predict_rows(masks, predict, np.inf)
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
         """The coefficients in units of the standard deviations, (folds, features), and where they are certain."""
-        if not can_be_solved(self.folds.n_folds, selected.size):
+        if not linear_systems_fit_memory(self.folds.n_folds, selected.size):
             return np.zeros((self.folds.n_folds, selected.size)), np.zeros(self.folds.n_folds, dtype=np.bool_)
         return self._ridge(selected) if self.alpha else self._least_squares(selected)
 
@@ -817,10 +781,10 @@ class LinearEvaluator(RegressionEvaluator):
         matrices = matrices * scale[:, :, np.newaxis] * scale[:, np.newaxis]
         # The smallest relative penalty bounds the eigenvalues from below, which often suffices.
         bounds = selected.size / (penalties * np.square(scale)).min(axis=1)
-        upper, _, traces = factorize_all(matrices, with_inverse=bool((bounds > _RIDGE).any()))
+        upper, _, traces = factorized_systems(matrices, with_inverse=bool((bounds > _RIDGE).any()))
         sure = np.where(np.isfinite(traces), np.minimum(bounds, np.where(traces > 0, traces, np.inf)), np.inf) <= _RIDGE
         upper[~sure] = np.eye(selected.size)
-        return scale * solve_all(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
+        return scale * solved_systems(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
 
     def _least_squares(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
         """The coefficients without a penalty."""
@@ -828,12 +792,12 @@ class LinearEvaluator(RegressionEvaluator):
         diagonals = np.einsum("fii->fi", matrices)
         diagonals[diagonals == 0] = 1.0  # constant features have the coefficient 0
         variances = np.square(self._spread[:, selected])
-        upper, inverse, traces = factorize_all(matrices, with_inverse=True)
+        upper, inverse, traces = factorized_systems(matrices, with_inverse=True)
         sizes = (diagonals * variances).sum(axis=1)
         ranges = sizes * (np.square(inverse).sum(axis=2) / variances).sum(axis=1)
         regular = (traces <= _WELL_CONDITIONED) & (ranges <= _RANGE)
         upper[~regular] = np.eye(selected.size)
-        slopes = solve_all(upper, right)[:, :, 0]
+        slopes = solved_systems(upper, right)[:, :, 0]
         sure = np.logical_not(self._unsure[:, selected].any(axis=1))
         for fold in np.flatnonzero(~regular & sure):
             solution = self._by_triangle(int(fold), selected)

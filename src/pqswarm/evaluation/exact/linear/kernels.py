@@ -6,7 +6,7 @@ from pqswarm._kernels.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def gather(table, selected, scale, out):
+def gather_linear_products(table, selected, scale, out):
     """Set out[f] to the selected rows and columns of table[f], times scale[f]."""
     for f in range(table.shape[0]):
         for i in range(selected.size):
@@ -16,7 +16,7 @@ def gather(table, selected, scale, out):
 
 
 @njit(cache=True, nogil=True)
-def copy_matrix(matrix, out):
+def _copy_linear_matrix(matrix, out):
     """Copy a matrix; an assignment to a slice takes numba seconds to compile, for the text of its error."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -24,21 +24,21 @@ def copy_matrix(matrix, out):
 
 
 @njit(cache=True, nogil=True)
-def factorize_batch(matrices, upper, inverse, traces):
+def factorize_linear_systems(matrices, upper, inverse, traces):
     """Set upper[f] to the transposed Cholesky factor of matrices[f], and inverse[f] to its inverse, also upper.
 
     The trace of the inverse of the matrix goes to traces[f]; it is infinite if the matrix is not positive definite.
     An empty `inverse` is not computed; the traces of regular matrices are then 0.
     """
     for f in range(matrices.shape[0]):
-        copy_matrix(matrices[f], upper[f])
+        _copy_linear_matrix(matrices[f], upper[f])
         traces[f] = np.inf
-        if factorize_in_place(upper[f]):
+        if _factorize_linear_system(upper[f]):
             traces[f] = invert_linear_factor(upper[f], inverse[f]) if inverse.size else 0.0
 
 
 @njit(cache=True, nogil=True)
-def factorize_in_place(u):
+def _factorize_linear_system(u):
     """Turn a matrix into its transposed Cholesky factor, by four rows; return whether it is positive definite."""
     p = u.shape[0]
     for i in range(0, p, 4):
@@ -97,13 +97,13 @@ def invert_linear_factor(u, v):
 
 
 @njit(cache=True, nogil=True)
-def solve_batch(upper, right, out):
+def solve_linear_systems(upper, right, out):
     """Set out[f], of shape (p, m), to the solution for the columns of right[f], by the transposed Cholesky factor."""
     _, p, m = right.shape
     for f in range(upper.shape[0]):
         u = upper[f]
         x = out[f]
-        copy_matrix(right[f], x)
+        _copy_linear_matrix(right[f], x)
         for i in range(p):
             one = 1.0 / u[i, i]
             for c in range(m):
@@ -124,7 +124,7 @@ def solve_batch(upper, right, out):
 
 
 @njit(cache=True, nogil=True)
-def solve_each(upper, which, rows):
+def solve_linear_rows(upper, which, rows):
     """Replace each row by the solution of the system of upper[which]."""
     p = rows.shape[1]
     for r in range(rows.shape[0]):
@@ -143,7 +143,7 @@ def solve_each(upper, which, rows):
 
 
 @njit(cache=True, nogil=True)
-def predict_all(samples, selected, slopes, offsets, out):
+def predict_linear(samples, selected, slopes, offsets, out):
     """Set out[f, i] to offsets[f] plus the product of slopes[f] with the selected features of samples[f, :, i]."""
     for f in range(samples.shape[0]):
         out[f, :] = offsets[f]
@@ -155,7 +155,7 @@ def predict_all(samples, selected, slopes, offsets, out):
 
 
 @njit(cache=True, nogil=True)
-def deflate_all(matrices, directions, limit, parts, residuals, out):
+def deflate_linear_systems(matrices, directions, limit, parts, residuals, out):
     """Refine directions[f] to eigenvectors of small eigenvalues, and give them the eigenvalue 1 in out[f].
 
     The directions start as guesses. parts[f] becomes the matrix in their basis, residuals[f] their distance from
@@ -172,14 +172,14 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
         g = parts[f]
         residuals[f] = np.inf
         orthonormalize_linear_basis(q)
-        copy_matrix(a, out[f])
+        _copy_linear_matrix(a, out[f])
         for i in range(m):
             for r in range(p):
                 factor = q[i, r]
                 for c in range(p):
                     out[f, r, c] += factor * q[i, c]
-        copy_matrix(out[f], upper[0])
-        if not factorize_in_place(upper[0]):
+        _copy_linear_matrix(out[f], upper[0])
+        if not _factorize_linear_system(upper[0]):
             continue
         for _ in range(10):
             for i in range(m):
@@ -207,12 +207,12 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
             residuals[f] = largest
             if largest <= limit or stuck:
                 break
-            solve_batch(upper, step.copy(), step)
+            solve_linear_systems(upper, step.copy(), step)
             for i in range(m):
                 for c in range(p):
                     q[i, c] -= step[0, c, i]
             orthonormalize_linear_basis(q)
-        copy_matrix(a, out[f])
+        _copy_linear_matrix(a, out[f])
         for i in range(m):
             for r in range(p):
                 factor = q[i, r]

@@ -6,26 +6,22 @@ double precision; scikit-learn decides about doubtful samples.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
-from pqswarm.evaluation.exact.naive_bayes.evaluator import GaussianNBEvaluator
-
-if TYPE_CHECKING:
-    from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
+from pqswarm.evaluation.exact.naive_bayes.evaluator import GaussianNBEvaluator, KernelNBEvaluator
 
 _THREADS = 256
 _MAX_CLASSES = 2048  # whose means and weights of a feature fit into shared memory
 
 
-class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
+class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
     """Kernel naive Bayes on the GPU: a matrix product, and the kernels of ``kernel.cu``."""
 
-    def __init__(self, evaluator: "KernelNBEvaluator") -> None:
+    def __init__(self, evaluator: KernelNBEvaluator) -> None:
         super().__init__(evaluator)
         cp = self._cp
         folds = evaluator.folds
@@ -128,7 +124,7 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
             places = e.by_fold[samples]
             decided = labels[row] if predicted else e.labels.copy()
-            e.decide_as_scikit_learn(masks[row], places, decided)
+            e.decide_as_scikit_learn(np.flatnonzero(masks[row]), places, decided)
             wrong = decided[places] != e.labels[places]
             np.add.at(counts[row], e.folds.test_fold[places[wrong]] - folds.start, 1)
         return labels if predicted else counts

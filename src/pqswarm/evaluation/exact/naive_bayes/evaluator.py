@@ -29,7 +29,7 @@ _LOWEST_TERM = -1e30  # their sum is finite in single precision
 _LOWEST_PRIOR = -3e38
 
 
-def class_blocks(
+def nb_class_blocks(
     column: FloatArray, folds: IntArray, labels: IntArray, n_classes: int
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Return a column sorted within classes, each bracketed by -inf and inf; its folds; the start of each class."""
@@ -44,21 +44,6 @@ def class_blocks(
     values[starts[:-1]] = -np.inf
     values[starts[1:] - 1] = np.inf
     return values, value_folds, starts.astype(np.int64)
-
-
-def limit_nb_densities(terms: FloatArray, floor: float, underflow: bool) -> FloatArray:
-    """Return log densities mixed with a fraction `floor` of a uniform density on [0, 1].
-
-    Before that, densities below the smallest positive double become 0 if there is `underflow`.
-    """
-    from pqswarm.evaluation.exact.naive_bayes import kernels as _nb_kernels
-
-    if underflow:
-        terms = np.where(terms < LOWEST_LOG_DENSITY, -np.inf, terms)
-    if floor:
-        terms = terms.copy(order="C")
-        _nb_kernels.mix_uniform_in_place(terms.reshape(-1), floor)
-    return terms
 
 
 class KernelNBHyperparameters(Parameters):
@@ -80,6 +65,31 @@ class KernelNBHyperparameters(Parameters):
     underflow: bool = parameter(
         "whether densities below the smallest positive double count as zero, as without logarithms", default=False
     )
+
+
+def kernel_nb_densities(
+    hyperparameters: KernelNBHyperparameters,
+    queries: FloatArray,
+    query_folds: IntArray,
+    values: FloatArray,
+    value_folds: IntArray,
+    starts: IntArray,
+    log_counts: FloatArray,
+) -> FloatArray:
+    """Return the log density of each query and class by one feature, (m, classes); see ``kernel_nb_terms``.
+
+    Densities below the smallest positive double become 0 if there is `underflow`; then they are mixed with a fraction
+    `floor` of a uniform density on [0, 1].
+    """
+    from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_nb_terms, mix_uniform_into_nb_densities
+
+    terms = np.empty((queries.size, starts.size - 1))
+    kernel_nb_terms(queries, query_folds, values, value_folds, starts, log_counts, hyperparameters.bandwidth, terms)
+    if hyperparameters.underflow:
+        terms[terms < LOWEST_LOG_DENSITY] = -np.inf
+    if hyperparameters.floor:
+        mix_uniform_into_nb_densities(terms.reshape(-1), hyperparameters.floor)
+    return terms
 
 
 class KernelNBEvaluator(ExactEvaluator):
@@ -123,10 +133,7 @@ class KernelNBEvaluator(ExactEvaluator):
         **options: Unpack[ExactOptions],
     ) -> None:
         super().__init__(X, y, folds, **options)
-        checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
-        self.bandwidth = checked.bandwidth
-        self.floor = checked.floor
-        self.underflow = checked.underflow
+        self.hyperparameters = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
         size = self.n_samples * self.n_features * self.classes.size
         check_memory(
             f"tables of {self.n_samples} samples x {self.n_features} features x {self.classes.size} classes",
@@ -134,10 +141,10 @@ class KernelNBEvaluator(ExactEvaluator):
             "use fewer samples or features (the best by a filter), or Gaussian naive Bayes, which needs no table",
             _MEMORY,
         )
-        self._class_counts = fold_class_weights(self)
-        self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
+        self._class_counts = nb_class_weights(self)
+        self.priors = nb_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
-        self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
+        self.highest = max(0.0, -log(self.hyperparameters.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
         if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import KernelNBOnCuda
@@ -156,23 +163,19 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of each sample by class and feature, fitted to the other folds."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
-
-        n = len(self.data)
         n_classes = self.classes.size
         fold = self.folds.test_fold
-        table = np.empty((self.n_features, n, n_classes))
+        table = np.empty((self.n_features, self.n_samples, n_classes))
         log_counts = portable_nb_log(self._class_counts)
         views = self.fold_views()
-        queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
+        queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(self.n_samples)]
 
         def work(feature: int) -> None:
             for data, queries in zip(views, queries_of, strict=True):
                 column = np.ascontiguousarray(data[:, feature])
-                blocks = class_blocks(column, fold, self.labels, n_classes)
-                terms = np.empty((queries.size, n_classes))
-                kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
-                table[feature, queries] = limit_nb_densities(terms, self.floor, self.underflow)
+                blocks = nb_class_blocks(column, fold, self.labels, n_classes)
+                terms = kernel_nb_densities(self.hyperparameters, column[queries], fold[queries], *blocks, log_counts)
+                table[feature, queries] = terms
 
         self.in_threads(work, range(self.n_features))
         return table
@@ -220,7 +223,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield rows, their errors in consecutive folds, and `n_hits` arrays of them by class."""
-        order = _order_nb_evaluator_masks(masks)
+        order = _order_nb_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
@@ -247,10 +250,10 @@ class KernelNBEvaluator(ExactEvaluator):
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._samples, dtype=np.int32)
             table = self._blocks.reshape(-1)
             terms = (table, shape, span, self._fold_starts, sizes, self.highest, tree, self._cells)
-            some = kernels.count_subset_errors(*terms, counts, hits, doubtful)
+            some = kernels.count_kernel_nb_errors(*terms, counts, hits, doubtful)
             if some:
                 exact = (self._by_fold, self.labels, self.folds.test_fold)
-                kernels.count_doubtful(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
+                kernels.count_doubtful_nb_errors(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
             parts.append((counts, hits))
 
         blocks = range(first // self._samples, -(-last // self._samples))
@@ -260,26 +263,22 @@ class KernelNBEvaluator(ExactEvaluator):
         return reduce(lambda sums, other: (sums[0] + other[0], sums[1] + other[1]), parts)
 
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:  # noqa: ARG002
-        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
-        winners = np.empty((len(masks), len(self.data)), dtype=np.int64)
-        samples = np.arange(len(self.data))
-
-        def work(row: int) -> None:
-            decide_exactly(self.table, self.priors, np.flatnonzero(masks[row]), samples, winners[row])
-
-        self.in_threads(work, range(len(masks)))
-        return winners
+        samples = np.arange(self.n_samples)
+        return self._predict_rows(
+            masks, lambda selected, row: decide_nb_exactly(self.table, self.priors, selected, samples, row)
+        )
 
 
-def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
+def _order_nb_masks(masks: BoolArray) -> IntArray:
     """An order in which neighbouring masks share many features, the most frequent ones first."""
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
 
 
-def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
+def nb_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the number, or the weight, of the training samples of each fold and class."""
     weights = np.ones(evaluator.n_samples) if sample_weight is None else sample_weight
     classes = range(evaluator.classes.size)  # one by one: sums have the bits of scikit-learn's
@@ -287,7 +286,7 @@ def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatA
     return np.array([[weights[train[evaluator.labels[train] == c]].sum() for c in classes] for train in trains])
 
 
-def fold_log_priors(counts: FloatArray) -> FloatArray:
+def nb_log_priors(counts: FloatArray) -> FloatArray:
     """Return the log fraction of each class among the training samples of each fold, shape (folds, classes)."""
     return np.asarray(portable_nb_log(counts) - portable_nb_log(counts.sum(axis=1, keepdims=True)))
 
@@ -350,9 +349,9 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
         self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
         for fold in range(folds.n_folds):
-            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
-        self._class_weights = fold_class_weights(self, sample_weight)
-        self.log_priors = fold_log_priors(self._class_weights)
+            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self.fold_view(fold)[folds.test(fold)].T
+        self._class_weights = nb_class_weights(self, sample_weight)
+        self.log_priors = nb_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
         if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
@@ -367,7 +366,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         variances = np.full(shape, np.nan)
         spread = np.empty(shape[:2])
         for fold, (train, _) in enumerate(self.folds.split()):
-            data = np.ascontiguousarray(self._view(fold)[train, features])
+            data = np.ascontiguousarray(self.fold_view(fold)[train, features])
             spread[fold] = np.var(data, axis=0)
             for label in np.unique(self.labels[train]):
                 own = self.labels[train] == label
@@ -383,10 +382,14 @@ class GaussianNBEvaluator(ExactEvaluator):
                     variances[fold, :, label] = np.average(np.square(members - middle), axis=0, weights=weights)
         return means, variances, spread
 
-    def single(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The column and moments of a single feature: NumPy rounds sums over one column differently."""
-        column = slice(feature, feature + 1)
-        return self.columns[column], *self._moments_of(column)
+    def _moments_for(
+        self, selected: IntArray
+    ) -> tuple[FloatArray, IntArray, tuple[FloatArray, FloatArray, FloatArray]]:
+        """Columns, places in them, and moments; a single feature has its own: NumPy rounds sums of one differently."""
+        if selected.size > 1:
+            return self.columns, selected, self.moments
+        column = slice(selected[0], selected[0] + 1)
+        return self.columns[column], np.zeros(1, dtype=np.int64), self._moments_of(column)
 
     def estimator(self) -> object:
         """Return scikit-learn's classifier."""
@@ -400,12 +403,10 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     def _scores_of_folds(self, selected: IntArray, folds: IntArray) -> FloatArray:
         """The scores of scikit-learn's models in some folds, from precomputed moments."""
-        single = selected.size == 1
-        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if single else self.moments
-        columns = np.zeros(1, dtype=np.int64) if single else selected
+        _, places, moments = self._moments_for(selected)
         scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
         for fold in folds.tolist():
-            means, variances, spread = (moment[fold][columns] for moment in moments)
+            means, variances, spread = (moment[fold][places] for moment in moments)
             counts = self._class_weights[fold]
             seen = np.unique(self.labels[self.folds.train(fold)])
             model: Any = self.estimator()
@@ -413,48 +414,37 @@ class GaussianNBEvaluator(ExactEvaluator):
             model.class_prior_ = counts[seen] / counts.sum()
             model.theta_ = np.ascontiguousarray(means[:, seen].T)
             model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
-            data = np.ascontiguousarray(self._view(fold)[self.folds.test(fold)][:, selected])
+            data = np.ascontiguousarray(self.fold_view(fold)[self.folds.test(fold)][:, selected])
             with np.errstate(all="ignore"):
                 scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(data)
         return scores
 
-    def _view(self, fold: int) -> FloatArray:
-        return self._views[fold % len(self._views)]
-
-    def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
+    def decide_as_scikit_learn(self, selected: IntArray, doubtful: IntArray, winners: IntArray) -> None:
         """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
         folds = np.unique(self.folds.row_folds[doubtful])
-        winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
+        winners[doubtful] = self._scores_of_folds(selected, folds)[doubtful].argmax(axis=1)
 
     def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
-        from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
+        from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_nb_winners
 
         part = slice(folds.start, folds.stop)
         starts = self.starts[folds.start : folds.stop + 1]
-        predicted = np.empty((len(masks), self.by_fold.size), dtype=np.int64)
 
-        def work(row: int) -> None:
-            mask = masks[row]
-            columns = self.columns
-            selected = np.flatnonzero(mask)
-            (means, variances, spread) = self.moments
-            if selected.size == 1:
-                columns, means, variances, spread = self.single(int(selected[0]))
-                selected = np.zeros(1, dtype=np.int64)
+        def predict(selected: IntArray, row: IntArray) -> None:
+            columns, places, (means, variances, spread) = self._moments_for(selected)
             # A fraction of the largest variance of a selected feature, in each fold.
-            smoothing = self.var_smoothing * spread[part, selected].max(axis=1)
+            smoothing = self.var_smoothing * spread[part, places].max(axis=1)
             winners = np.empty(self.by_fold.size, dtype=np.int64)
             doubtful = np.zeros(self.by_fold.size, dtype=np.bool_)
             doubtful[starts[0] : starts[-1]] = True
             if (smoothing > 0).all():
                 moments = (means[part], variances[part], smoothing, self.log_priors[part])
-                gaussian_winners(columns, starts, selected, *moments, winners, doubtful)
-            predicted[row, self.by_fold] = winners
+                gaussian_nb_winners(columns, starts, places, *moments, winners, doubtful)
+            row[self.by_fold] = winners
             if doubtful.any():
-                self.decide_as_scikit_learn(mask, self.by_fold[doubtful], predicted[row])
+                self.decide_as_scikit_learn(selected, self.by_fold[doubtful], row)
 
-        self.in_threads(work, range(len(masks)))
-        return predicted
+        return self._predict_rows(masks, predict)
 
 
 DISCRETE_MODELS = {"multinomial": "MultinomialNB", "complement": "ComplementNB", "bernoulli": "BernoulliNB"}
@@ -471,6 +461,13 @@ class DiscreteNBHyperparameters(Parameters):
     fit_prior: bool = parameter("whether classes have their frequency as prior", default=True)
     norm: bool = parameter("whether the weights of a class are normalised; complement", default=False)
     binarize: float = parameter("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's classifier."""
+        from sklearn import naive_bayes
+
+        more: Any = {"complement": {"norm": self.norm}, "bernoulli": {"binarize": self.binarize}}.get(self.model, {})
+        return getattr(naive_bayes, DISCRETE_MODELS[self.model])(alpha=self.alpha, fit_prior=self.fit_prior, **more)
 
 
 class DiscreteNBEvaluator(ClassificationEvaluator):
@@ -551,13 +548,13 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
 
     def estimator(self) -> Any:
         """Return scikit-learn's classifier."""
-        return make_discrete_estimator(self.hyperparameters)
+        return self.hyperparameters.estimator()
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding, none."""
         if self._refused[:, selected].any():
             raise SubsetError.of(self.estimator(), selected, ValueError("Negative values in data"))
-        scores = np.full((int(self.folds.sizes.sum()), self.classes.size), -np.inf)
+        scores = np.full((self.folds.n_rows, self.classes.size), -np.inf)
         for fold, (seen, own, fitted, tested) in enumerate(self._parts):
             model = self.estimator()
             model.classes_ = seen
@@ -572,22 +569,4 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         return scores, np.where(np.isnan(scores).any(axis=1), np.inf, 0.0)
 
     def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
-        predicted = np.empty((len(masks), self.folds.sizes.sum()), dtype=np.int64)
-
-        def work(row: int) -> None:
-            try:
-                predicted[row] = self.class_scores(np.flatnonzero(masks[row]))[0].argmax(axis=1)
-            except SubsetError:
-                predicted[row] = -1
-
-        self.in_threads(work, range(len(masks)))
-        return predicted
-
-
-def make_discrete_estimator(hyperparameters: DiscreteNBHyperparameters) -> Any:
-    """Return scikit-learn's classifier with these hyperparameters."""
-    from sklearn import naive_bayes
-
-    own = hyperparameters
-    more: Any = {"complement": {"norm": own.norm}, "bernoulli": {"binarize": own.binarize}}.get(own.model, {})
-    return getattr(naive_bayes, DISCRETE_MODELS[own.model])(alpha=own.alpha, fit_prior=own.fit_prior, **more)
+        return self._predict_rows(masks, lambda selected, row: self.class_scores(selected)[0].argmax(axis=1, out=row))

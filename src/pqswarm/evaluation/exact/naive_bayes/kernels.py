@@ -14,7 +14,7 @@ from numba import uint64
 
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import exponential, logarithm
-from pqswarm.evaluation.exact.knn.vector_kernels import at_most, first_bit
+from pqswarm._kernels.vectors import bits_at_most, first_bit
 
 _EQUAL = 1e-12  # relative to the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms below exp(-50) of the largest do not change a sum of a million
@@ -29,7 +29,7 @@ _ODD = tuple(1.0 / factorial(k) for k in range(13, 2, -2))  # and from the cube 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _exponentials(powers, n, bits, out):
+def _nb_exponentials(powers, n, bits, out):
     """out[:n] = exp(-powers[:n]) for powers from 0 to 600; without calls or branches, to vectorise.
 
     exp(-x) = 2^k exp(r) with |r| <= 0.35, where the series has an error below 5e-18 after the 13th power. Products and
@@ -77,7 +77,7 @@ def _nb_sum_of_other_folds(parts, folds, fold):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, width, terms):
+def kernel_nb_terms(queries, query_folds, values, value_folds, starts, log_counts, width, terms):
     """Fill `terms`, float64[m, classes], with the log-likelihood of each query under each class, for one feature.
 
     The density of a class is the mean of normal densities of bandwidth `width` around its training samples: all but
@@ -123,13 +123,13 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
                 z = abs(near[j] - x) * per_width
                 # Samples of the query's own fold may be nearer; they are excluded below.
                 powers[j] = min(max(0.5 * (z - z0) * (z + z0), 0.0), 600.0)
-            _exponentials(powers, -(-near.size // _AT_ONCE) * _AT_ONCE, bits, parts)
+            _nb_exponentials(powers, -(-near.size // _AT_ONCE) * _AT_ONCE, bits, parts)
             others = logarithm(_nb_sum_of_other_folds(parts, value_folds[low:high], fold))
             terms[i, c] = (others - log_counts[fold, c]) - nearest - constant
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _gaussian_constants(selected, variances, smoothing, log_priors, weights, constants):
+def _gaussian_nb_constants(selected, variances, smoothing, log_priors, weights, constants):
     """Fill the weights of squared deviations and the constants of the scores in one fold; return the largest constant.
 
     Logarithms are taken of products of as many factors as a double can hold.
@@ -187,7 +187,7 @@ def _add_nb_deviations(columns, first, selected, means, weights, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mix_uniform_in_place(values, floor):
+def mix_uniform_into_nb_densities(values, floor):
     """Mix densities, given by their logarithms, float64[n], with a fraction `floor` of a uniform one.
 
     The result is log((1 - floor) exp(term) + floor), to about 1e-16 of max(1, |result|).
@@ -200,7 +200,7 @@ def mix_uniform_in_place(values, floor):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gaussian_winners(columns, starts, selected, means, variances, smoothing, log_priors, winners, doubtful):
+def gaussian_nb_winners(columns, starts, selected, means, variances, smoothing, log_priors, winners, doubtful):
     """The class of the largest score of each sample under normal densities, and where another class is close.
 
     `columns`, float64[p, n], hold a feature per row, samples fold by fold from `starts`, int64[folds + 1]. `means` and
@@ -217,7 +217,7 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
     best = np.empty(_SAMPLES)
     second = np.empty(_SAMPLES)
     for fold in range(starts.size - 1):
-        size = _gaussian_constants(selected, variances[fold], smoothing[fold], log_priors[fold], weights, constants)
+        size = _gaussian_nb_constants(selected, variances[fold], smoothing[fold], log_priors[fold], weights, constants)
         for c in range(n_classes):
             for k in range(selected.size):
                 centers[c, k] = means[fold, selected[k], c]
@@ -245,8 +245,8 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def winner(table, priors, selected, sample, totals, absolute):
-    """The class of the largest score of one sample, as in `decide_exactly`; the last two arrays are filled."""
+def kernel_nb_winner(table, priors, selected, sample, totals, absolute):
+    """The class of the largest score of one sample, as in `decide_nb_exactly`; the last two arrays are filled."""
     n_classes = priors.shape[1]
     for c in range(n_classes):
         totals[c] = priors[sample, c]
@@ -270,7 +270,7 @@ def winner(table, priors, selected, sample, totals, absolute):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide_exactly(table, priors, selected, samples, winners):
+def decide_nb_exactly(table, priors, selected, samples, winners):
     """The class of the largest score in double precision, first of equals, for the given samples of one subset.
 
     Scores are equal if they differ by no more than rounding: in data with repeated values, classes of different sizes
@@ -280,7 +280,7 @@ def decide_exactly(table, priors, selected, samples, winners):
     totals = np.empty(priors.shape[1])
     absolute = np.empty(priors.shape[1])
     for sample in samples:
-        winners[sample] = winner(table, priors, selected, sample, totals, absolute)
+        winners[sample] = kernel_nb_winner(table, priors, selected, sample, totals, absolute)
 
 
 _UNIT = 2.0**-24  # rounding unit of single precision
@@ -420,7 +420,7 @@ def _find_other_nb_table_class(sums, start, n_classes, samples, lowest, near):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, cells, counts, hits, doubtful):
+def count_kernel_nb_errors(table, shape, span, fold_starts, sizes, highest, tree, cells, counts, hits, doubtful):
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful samples.
 
     Unless `hits`, int64[h, m, folds * classes], is empty, errors are instead subtracted from all of it by true class
@@ -495,7 +495,7 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
                     if many:
                         _find_other_nb_table_class(sums, target, classes, per_class, lowest, near)
                 for some in range(0, samples, 32):
-                    bits = at_most(is_right, some, np.float32(0.0))
+                    bits = bits_at_most(is_right, some, np.float32(0.0))
                     while bits != 0:
                         j = some + first_bit(bits)
                         bits &= bits - 1
@@ -537,8 +537,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts, hits):
-    """Add the errors of doubtful samples, decided by :func:`decide_exactly`, to `counts` and `hits`, as above.
+def count_doubtful_nb_errors(table, priors, masks, doubtful, by_fold, labels, folds, counts, hits):
+    """Add the errors of doubtful samples, decided by :func:`decide_nb_exactly`, to `counts` and `hits`, as above.
 
     `doubtful` are numbers subset * samples + sample, samples in the order `by_fold`, int64[n]; `labels` and `folds` are
     in the order of `table` and `priors`.
@@ -555,7 +555,7 @@ def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, count
             if masks[subset, f]:
                 selected[size] = f
                 size += 1
-        guess = winner(table, priors, selected[:size], sample, totals, absolute)
+        guess = kernel_nb_winner(table, priors, selected[:size], sample, totals, absolute)
         counts[subset, folds[sample]] += guess != labels[sample]
         for part in range(hits.shape[0] if guess != labels[sample] else 0):
             hits[part, subset, folds[sample] * n_classes + labels[sample]] -= 1

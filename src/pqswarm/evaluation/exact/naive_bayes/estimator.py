@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     KernelNBHyperparameters,
-    class_blocks,
-    limit_nb_densities,
+    kernel_nb_densities,
+    nb_class_blocks,
+    nb_log_priors,
     portable_nb_log,
 )
 
@@ -63,45 +64,38 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
         """Fit to training samples, shape (n, n_features), and their labels, (n,)."""
-        checked = self.checked_hyperparameters()
+        self._checked = self.checked_hyperparameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        counts = np.bincount(labels).astype(np.float64)
-        log_counts = portable_nb_log(counts)
-        self.class_log_prior_ = log_counts - portable_nb_log(counts.sum(keepdims=True))
-        self._bandwidth = checked.bandwidth
-        self._floor = checked.floor
-        self._underflow = checked.underflow
-        self._log_counts = log_counts[np.newaxis]
+        counts = np.bincount(labels).astype(np.float64)[np.newaxis]
+        self._log_counts = portable_nb_log(counts)
+        self.class_log_prior_ = nb_log_priors(counts)[0]
         folds = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
-            class_blocks(np.ascontiguousarray(column), folds, labels, self.classes_.size) for column in X.T
+            nb_class_blocks(np.ascontiguousarray(column), folds, labels, self.classes_.size) for column in X.T
         ]
         return self
 
     def _terms(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Log-likelihoods of each feature, (n_features, n, n_classes), and log priors, (n, n_classes)."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
-
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         terms = np.empty((X.shape[1], len(X), self.classes_.size))
         no_fold = np.full(len(X), -1, dtype=np.int64)
         for feature, blocks in enumerate(self._blocks):
             column = np.ascontiguousarray(X[:, feature])
-            kernel_terms(column, no_fold, *blocks, self._log_counts, self._bandwidth, terms[feature])
-        return limit_nb_densities(terms, self._floor, self._underflow), np.tile(self.class_log_prior_, (len(X), 1))
+            terms[feature] = kernel_nb_densities(self._checked, column, no_fold, *blocks, self._log_counts)
+        return terms, np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable label of each sample."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
         terms, priors = self._terms(X)
         winners = np.empty(len(priors), dtype=np.int64)
-        decide_exactly(terms, priors, np.arange(len(terms)), np.arange(len(priors)), winners)
-        labels: AnyArray = self.classes_[winners]
-        return labels
+        decide_nb_exactly(terms, priors, np.arange(len(terms)), np.arange(len(priors)), winners)
+        return np.asarray(self.classes_[winners])
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of prior times likelihood, (n, n_classes), in the order of `classes_`."""

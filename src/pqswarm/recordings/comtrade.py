@@ -1,4 +1,7 @@
-"""COMTRADE (IEEE C37.111-1991, 1999, 2013): ``.cfg`` with ``.dat``, or ``.cff``; ASCII, BINARY, BINARY32, FLOAT32."""
+"""COMTRADE (IEEE C37.111): read ``.cfg`` with ``.dat``, or ``.cff``, of 1991 to 2013, and write the edition of 1999.
+
+Data are ASCII, BINARY, BINARY32 or FLOAT32.
+"""
 
 import re
 from base64 import b64decode
@@ -6,20 +9,41 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
+from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, frequency_text
-from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm.recordings.files import COMPANIONS, FileBytes, find_partner
-from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource, Reader
-from pqswarm.recordings.recording import RecordingError, shift_time
-from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
-from pqswarm.recordings.stamps import find_rate_of_pieces
-from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_changes
-from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_partner
+from pqswarm.recordings.recording import (
+    MAX_CHANNELS,
+    Options,
+    RawHeader,
+    RawSource,
+    Reader,
+    Recording,
+    RecordingError,
+    RecordingSource,
+    shift_time,
+)
+from pqswarm.recordings.stamps import find_rate_of_stamps
+from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
+from pqswarm.recordings.text import (
+    MemoryBytes,
+    StoredBytes,
+    TextRows,
+    date_from_text,
+    decode_text,
+    list_date_notes,
+    number_from_text,
+)
 
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
 _MAX_LINES = 1_100_000
@@ -27,18 +51,25 @@ _LONGEST_LINE = 20_000  # the standard has 999 999 channels at most; characters
 _MAX_RATES = 10_000  # the standard has 999
 
 
-@dataclass(frozen=True)
-class AnalogChannel:
+@dataclass
+class AnalogChannel(RawHeader):
     """A line of the configuration: value = `factor` x stored + `offset`, in `unit`."""
 
-    name: str
-    phase: str
-    unit: str
     factor: float
     offset: float
     primary: float
     secondary: float
     side: str
+
+    @property
+    def ratio(self) -> float:
+        """From the values of the file to primary ones; 1 if it is not usable."""
+        usable = 0 < self.primary < 1e9 and 1e-6 < self.secondary < 1e9
+        return self.primary / self.secondary if self.side == "S" and usable else 1.0
+
+    def scale(self, stored: FloatArray) -> FloatArray:
+        """Primary values, in the unit of the file."""
+        return (stored * self.factor + self.offset) * self.ratio
 
 
 @dataclass
@@ -64,7 +95,7 @@ class Configuration:
     status: list[tuple[str, int]] = field(default_factory=list)
 
 
-def parse_configuration(text: str) -> Configuration:
+def parse_cfg(text: str) -> Configuration:
     """Parse the text of a ``.cfg``."""
     text = text.lstrip()
     if text.count("\n") > _MAX_LINES:
@@ -79,6 +110,10 @@ def parse_configuration(text: str) -> Configuration:
     notes: list[str] = []
     revision = _comtrade_revision(first, lines[2], notes)
     analog = [_comtrade_analog_line(lines[2 + i], 3 + i) for i in range(n_analog)]
+    numbered = {channel.phase for channel in analog if channel.phase.isdigit()}
+    if len(numbered) < 2 or not numbered <= set("01234"):  # a running number, or constant
+        for channel in analog:
+            channel.phase = "" if channel.phase.isdigit() else channel.phase
     config = Configuration(revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), ""))
     config.status = [_comtrade_status_line(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
     if n_status > MAX_STATUS:
@@ -86,7 +121,7 @@ def parse_configuration(text: str) -> Configuration:
     rest = deque(lines[2 + n_analog + n_status :])
     while rest and rest[0].count(",") >= 3:
         rest.popleft()  # more channel lines than announced
-    _parse_configuration_rest(rest, config)
+    _parse_cfg_rest(rest, config)
     return config
 
 
@@ -135,10 +170,16 @@ def _comtrade_analog_line(line: str, n: int) -> AnalogChannel:
     offset = number_from_text(fields[6], 0.0)
     if not (np.isfinite(factor) and np.isfinite(offset)):
         raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
-    primary = number_from_text(fields[10])
-    secondary = number_from_text(fields[11])
-    side = fields[12].upper()[:1]
-    return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
+    return AnalogChannel(
+        name=fields[1],
+        unit=fields[4],
+        phase=fields[2],
+        factor=factor,
+        offset=offset,
+        primary=number_from_text(fields[10]),
+        secondary=number_from_text(fields[11]),
+        side=fields[12].upper()[:1],
+    )
 
 
 def _comtrade_status_line(line: str) -> tuple[str, int]:
@@ -150,7 +191,7 @@ def _comtrade_status_line(line: str) -> tuple[str, int]:
     return " ".join(fields[1 : 2 + extra]), int(len(fields) > 2 and number_from_text(fields[-1], 0.0) == 1)
 
 
-def _parse_configuration_rest(following: deque[str], config: Configuration) -> None:
+def _parse_cfg_rest(following: deque[str], config: Configuration) -> None:
     """Frequency, rates, dates, data format and time unit; any may be missing."""
     frequency = number_from_text(following.popleft() if following else "", 0.0)
     config.frequency = frequency if np.isfinite(frequency) else 0.0
@@ -203,7 +244,7 @@ def _is_comtrade_data_kind(line: str) -> bool:
 
 
 _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
-_MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
+_MISSING = {"ASCII": 99999, "BINARY": -32768, "BINARY32": -2147483648}
 _NO_STAMP = 0xFFFFFFFF
 _PIECE = 65536  # rows read at once
 _CHUNK = 8_000_000  # bytes read at once
@@ -211,7 +252,7 @@ _PLACES = 16  # positions at which the row order of a long file is checked
 
 
 @dataclass
-class DataRows:
+class DatRows:
     """Rows of a ``.dat``.
 
     `fetch` takes the first row, the one after the last, and the numbers of channels; it returns stored values, with NaN
@@ -229,9 +270,11 @@ class DataRows:
     status: Callable[[int, int], AnyArray]
 
 
-def open_rows(content: StoredBytes, config: Configuration) -> DataRows:
+def open_dat(content: StoredBytes, config: Configuration) -> DatRows:
     """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
+    if head.startswith(LFS_POINTER):
+        raise RecordingError("has a .dat that is a Git LFS pointer, not the samples: run git lfs pull.")
     kind = config.kind or _sniff_dat_kind(content, head, config)
     notes: list[str] = []
     if kind != "ASCII" and _looks_like_ascii_dat(head):
@@ -253,17 +296,15 @@ def _sniff_dat_kind(content: StoredBytes, head: bytes, config: Configuration) ->
     if _looks_like_ascii_dat(head):
         return "ASCII"
     for kind in _TYPES:
-        row = _dat_row_type(kind, config)
+        row = _dat_row_type(kind, len(config.analog), config.n_status)
         if content.size // row.itemsize > 1 and _dat_fraction_in_order(content, row) > 0.9:
             return kind
     return "BINARY"
 
 
-def _dat_row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
-    words = -(-config.n_status // 16)
-    return np.dtype(
-        [("n", "<u4"), ("t", "<u4"), ("values", _TYPES[kind], (len(config.analog),)), ("status", "<u2", (words,))]
-    )
+def _dat_row_type(kind: str, n_analog: int, n_status: int) -> np.dtype[np.void]:
+    words = -(-n_status // 16)
+    return np.dtype([("n", "<u4"), ("t", "<u4"), ("values", _TYPES[kind], (n_analog,)), ("status", "<u2", (words,))])
 
 
 def _read_dat_rows(content: StoredBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
@@ -283,8 +324,8 @@ def _dat_fraction_in_order(content: StoredBytes, row: np.dtype[np.void]) -> floa
     return float(np.concatenate(follows).mean())
 
 
-def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
-    row = _dat_row_type(kind, config)
+def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DatRows:
+    row = _dat_row_type(kind, len(config.analog), config.n_status)
     count, left = divmod(content.size, row.itemsize)
     if count > 2 and _dat_fraction_in_order(content, row) < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
@@ -324,10 +365,10 @@ def _open_binary_dat(content: StoredBytes, kind: str, config: Configuration, not
         stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
 
-    return DataRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
+    return DatRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
-def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
+def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str]) -> DatRows:
     rows = TextRows(content, ",", ".", "latin-1", minimum=len(config.analog) + 1)
     for _ in rows.index():
         pass
@@ -337,7 +378,7 @@ def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str
     def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
         table = rows.table(first, stop, [i + 2 for i in channels])
         if config.revision > 1991:
-            table[table == 99999] = np.nan
+            table[table == _MISSING["ASCII"]] = np.nan
         return [np.ascontiguousarray(column) for column in table.T]
 
     def stamps() -> Iterator[FloatArray]:
@@ -349,12 +390,12 @@ def _open_ascii_dat(content: StoredBytes, config: Configuration, notes: list[str
         table = rows.table(first, stop, range(begin, begin + len(config.status)))
         return np.where(np.isnan(table), -1, table != 0).astype(np.int8)
 
-    return DataRows("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)
+    return DatRows("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)
 
 
 _SECTION = re.compile(  # possessive: linear in the length of a line
-    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+(?::[ \t]*+\d++)?[ \t]*+"
-    rb"-{2,}+[ \t]*+\r?\n",
+    rb"^(?:\xef\xbb\xbf)?-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+"
+    rb"(?::[ \t]*+\d++)?[ \t]*+-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
@@ -373,18 +414,17 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     """Open a recording by any of its files, ignoring case; of sections at the high rate the longest is the main one."""
     config_text, content, source = _open_cfg_and_dat(path, options)
     text, encoding = decode_text(config_text, options.encoding)
-    config = parse_configuration(text)
-    data = open_rows(content, config)
+    config = parse_cfg(text)
+    data = open_dat(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
-    channels, scales, scale_notes = _read_comtrade_scales(config)
-    notes += scale_notes
+    notes += _notes_on_comtrade_ratios(config)
     sources = [
         RawSource(
-            channels,
+            config.analog,
             rate,
             len(kept),
-            _make_comtrade_fetch(data, scales, kept.start),
+            partial(_fetch_comtrade, config, data, kept.start),
             config.frequency,
             shift_time(config.start, seconds),
             source,
@@ -392,7 +432,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
             notes + more,
             station=config.station,
             missing=data.missing,
-            status=_comtrade_status_finder(config, data, kept),
+            status=partial(_find_comtrade_status, config, data, kept),
         )
         for rate, kept, seconds, more in _comtrade_segments(config, data, options.sampling_rate)
     ]
@@ -403,13 +443,13 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
-def count_missing_samples(path: Path) -> int:
+def count_missing_comtrade_samples(path: Path) -> int:
     """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as while it is being written; 0 if unknown."""
     try:
         text, content, _ = _open_cfg_and_dat(path, Options())
-        config = parse_configuration(decode_text(text, None)[0])
+        config = parse_cfg(decode_text(text, None)[0])
         announced = max((last for _, last in config.rates), default=0)
-        return max(announced - open_rows(content, config).n_rows, 0) if announced else 0
+        return max(announced - open_dat(content, config).n_rows, 0) if announced else 0
     except (OSError, ValueError):  # what cannot be read is not waited for
         return 0
 
@@ -460,56 +500,33 @@ def _decode_cff_section(section: bytes) -> bytes:
         raise RecordingError(f"is damaged: a section in base64 cannot be decoded ({error}).") from error
 
 
-def _make_comtrade_fetch(
-    data: DataRows, scales: list[tuple[float, float, float]], offset: int
-) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
-    """Return a function that reads part of a segment, from row `offset`, as primary values in the units of the file."""
-
-    def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return [
-                (values * scales[i][0] + scales[i][1]) * scales[i][2]
-                for i, values in zip(channels, data.fetch(offset + first, offset + stop, channels), strict=True)
-            ]
-
-    return fetch
+def _find_comtrade_status(config: Configuration, data: DatRows, kept: range) -> tuple[StatusChannel, ...]:
+    """The status channels of a section."""
+    if not config.status:
+        return ()
+    names, normal = zip(*config.status, strict=True)
+    step = min(_STATES // len(config.status), _MAX_ROWS)
+    return find_status_changes(
+        lambda first, stop: data.status(kept.start + first, kept.start + stop), len(kept), step, names, normal
+    )
 
 
-def _comtrade_status_finder(
-    config: Configuration, data: DataRows, kept: range
-) -> Callable[[], tuple[StatusChannel, ...]]:
-    """Return a function that finds the status channels of a segment."""
-
-    def status() -> tuple[StatusChannel, ...]:
-        if not config.status:
-            return ()
-        names, normal = zip(*config.status, strict=True)
-        step = min(_STATES // len(config.status), _MAX_ROWS)
-        return find_changes(
-            lambda first, stop: data.status(kept.start + first, kept.start + stop), len(kept), step, names, normal
-        )
-
-    return status
+def _fetch_comtrade(
+    config: Configuration, data: DatRows, offset: int, first: int, stop: int, channels: Sequence[int]
+) -> list[FloatArray]:
+    """Part of a section, which starts at row `offset`, as primary values in the units of the file."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        stored = data.fetch(offset + first, offset + stop, channels)
+        return [config.analog[i].scale(values) for i, values in zip(channels, stored, strict=True)]
 
 
-def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
-    """The channels, and factor, offset and ratio from stored to primary values of each."""
-    channels = []
-    scales = []
-    secondary = []
-    unclear = []
-    numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
-    believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or constant
-    for channel in config.analog:
-        usable = 0 < channel.primary < 1e9 and 1e-6 < channel.secondary < 1e9
-        ratio = channel.primary / channel.secondary if channel.side == "S" and usable else 1.0
-        if ratio != 1:
-            secondary.append(f"{ratio:g}")
-        if channel.side == "S" and ratio == 1 and channel.primary != channel.secondary:
-            unclear.append(channel.name)
-        phase = channel.phase if believed or not channel.phase.isdigit() else ""
-        channels.append(RawHeader(channel.name, channel.unit, phase))
-        scales.append((channel.factor, channel.offset, ratio))
+def _notes_on_comtrade_ratios(config: Configuration) -> list[str]:
+    secondary = [f"{channel.ratio:g}" for channel in config.analog if channel.ratio != 1]
+    unclear = [
+        channel.name
+        for channel in config.analog
+        if channel.side == "S" and channel.ratio == 1 and channel.primary != channel.secondary
+    ]
     notes = []
     if secondary:
         ratios = ", ".join(sorted(set(secondary), key=float)[:6])
@@ -522,11 +539,11 @@ def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[
         )
     if config.revision == 1991 and not any(channel.side for channel in config.analog):
         notes.append("Files of the 1991 edition do not say whether values are primary: left unchanged.")
-    return channels, scales, notes
+    return notes
 
 
 def _comtrade_segments(
-    config: Configuration, data: DataRows, given_rate: float | None
+    config: Configuration, data: DatRows, given_rate: float | None
 ) -> list[tuple[float, range, float, list[str]]]:
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
@@ -536,7 +553,7 @@ def _comtrade_segments(
     groups = _group_comtrade_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
-        rate, kept, seconds = find_rate_of_pieces((piece * config.time_unit for piece in data.stamps()), notes)
+        rate, kept, seconds = find_rate_of_stamps((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, range(kept.start, kept.stop), seconds, notes)]
@@ -626,3 +643,144 @@ def _is_comtrade(path: Path, head: bytes) -> bool:
 
 
 COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognizes=_is_comtrade, open=open_comtrade)
+
+
+_RANGES = {"ASCII": 99998, "BINARY": 32767}
+_LAST_STAMP = 4_294_967_294
+_STRETCH = 262_144  # samples written at once
+
+
+def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str = "ASCII") -> Path:
+    """Write a recording as COMTRADE 1999: a ``.cfg`` and a ``.dat`` beside it.
+
+    Parameters
+    ----------
+    recording : RecordingSource
+        The recording, which is read twice, in blocks. Missing samples get the marker of the standard. Status channels
+        are also written.
+    path : str or Path
+        The files to write; the suffix is replaced.
+    encoding : {"ASCII", "BINARY"}
+        Format of the data. Samples are rounded to 1/199996 of a channel's range in ASCII, and to 1/65534 in BINARY.
+
+    Returns
+    -------
+    Path
+        The ``.cfg``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pqswarm.recordings import Channel, read
+    >>> recording = Recording((Channel("Ua", "V", "A", np.array([-2.0, 0.0, 2.0])),), 1000.0, 50.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read(write_comtrade(recording, f"{folder}/ramp.cfg", "BINARY")).channel("Ua").samples
+    array([-2.,  0.,  2.])
+    """
+    check_name("encoding of COMTRADE data", encoding, _RANGES)
+    path = Path(path)
+    if not path.name:
+        raise PqswarmError(f"{str(path)!r} is not a valid file name.")
+    n_channels = len(recording.channels)
+    status = recording.status
+    scales = [_scale_of_dat_integers(low, high, _RANGES[encoding]) for low, high in _comtrade_channel_ranges(recording)]
+    lines = [
+        f"{_cfg_field_text(recording.station or 'pqswarm')[:64]},{_cfg_field_text(recording.source)[:64]},1999",
+        f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
+    ]
+    limit = _RANGES[encoding]
+    for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
+        lines.append(
+            f"{n},{_cfg_field_text(channel.name)[:64]},{_cfg_field_text(channel.phase)},,"
+            f"{_cfg_field_text(channel.unit)},{factor!r},{offset!r},0,{-limit},{limit},1,1,P"
+        )
+    lines += [f"{n},{_cfg_field_text(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
+    multiplier = _dat_time_multiplier(recording.n_samples / recording.sampling_rate)
+    began = _cfg_date_text(recording.start)
+    lines += [
+        f"{recording.nominal_frequency:.12g}",
+        "1",
+        f"{recording.sampling_rate!r},{recording.n_samples}",
+        began,
+        began,
+        encoding,
+        f"{multiplier:g}",
+    ]
+
+    def write(file: BinaryIO) -> None:
+        for first, part in _read_comtrade_stretches(recording):
+            numbers = np.arange(first, first + part.n_samples)
+            stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
+            columns = [
+                _encode_dat_samples(channel.samples, *scale, _MISSING[encoding])
+                for channel, scale in zip(part.channels, scales, strict=True)
+            ]
+            states = [one.expand(first, first + part.n_samples) for one in status]
+            file.write(
+                (_write_ascii_dat if encoding == "ASCII" else _write_binary_dat)(numbers + 1, stamps, columns, states)
+            )
+        file.write(b"\x1a" if encoding == "ASCII" else b"")
+
+    write_atomically(path.with_suffix(".dat"), write)
+    return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
+
+
+def _read_comtrade_stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
+    for first in range(0, recording.n_samples, _STRETCH):
+        yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
+
+
+def _comtrade_channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
+    """Minimum and maximum sample of each channel; 0 if there is none."""
+    ranges = [(np.inf, -np.inf)] * len(recording.channels)
+    for _, part in _read_comtrade_stretches(recording):
+        finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
+        ranges = [
+            (min(low, float(x.min(initial=np.inf))), max(high, float(x.max(initial=-np.inf))))
+            for (low, high), x in zip(ranges, finite, strict=True)
+        ]
+    return [one if one[0] <= one[1] else (0.0, 0.0) for one in ranges]
+
+
+def _cfg_field_text(text: str) -> str:
+    return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
+
+
+def _scale_of_dat_integers(low: float, high: float, limit: int) -> tuple[float, float]:
+    """Factor and offset from integers up to `limit` to samples."""
+    # The offset stays 0 for signals that swing about 0, whose zero is then exact.
+    offset = 0.0 if low <= 0 <= high else (low + high) / 2
+    reach = max(abs(low - offset), abs(high - offset))
+    return (reach / limit if reach > 0 else 1.0), offset
+
+
+def _encode_dat_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
+    return np.where(np.isfinite(samples), np.rint((samples - offset) / factor), missing).astype(np.int64)
+
+
+def _dat_time_multiplier(duration: float) -> float:
+    """The factor that keeps time stamps within 32 bits; their unit is that many microseconds."""
+    multiplier = 1.0
+    while duration * 1e6 / multiplier > _LAST_STAMP:
+        multiplier *= 10
+    return multiplier
+
+
+def _cfg_date_text(start: datetime | None) -> str:
+    moment = start or datetime(1970, 1, 1)
+    return f"{moment:%d/%m/}{moment.year:04d}{moment:,%H:%M:%S.%f}"
+
+
+def _write_ascii_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+    table = np.column_stack([numbers, stamps, *columns, *states])
+    return "".join(",".join(map(str, row)) + "\r\n" for row in table.tolist()).encode("ascii")
+
+
+def _write_binary_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+    rows = np.zeros(stamps.size, _dat_row_type("BINARY", len(columns), len(states)))
+    rows["n"] = numbers
+    rows["t"] = stamps
+    rows["values"] = np.column_stack(columns)
+    for i, bits in enumerate(states):
+        rows["status"][:, i // 16] |= bits.astype(np.uint16) << (i % 16)
+    return rows.tobytes()

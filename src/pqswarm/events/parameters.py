@@ -1,17 +1,73 @@
-"""Ranges: how the parameters of an event are drawn.
+"""The parameters that events can have, and the ranges from which they are drawn.
 
 A preset maps parameter names to *ranges*. A range turns a uniform number `u` of [0, 1) and the values
 drawn before it into a value. It draws nothing itself: fixing one parameter leaves all others unchanged.
 """
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf, isfinite
+from importlib.resources import files
+from math import inf, isfinite, nan
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from pqswarm._base.checks import check_integer
+from pqswarm._base.checks import check_integer, check_name
 from pqswarm.errors import PqswarmError
-from pqswarm.events.catalog import HARMONICS, check_parameters
+
+HARMONICS = ("h5", "h7", "h11", "h13")
+"""The amplitudes of a spectrum."""
+
+_HUGE = 1e6  # beyond any event, and far from overflow
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the catalog: the paper's symbol, the unit, the meaning, the allowed closed interval."""
+
+    symbol: str
+    unit: str
+    meaning: str
+    low: float = -_HUGE
+    high: float = _HUGE
+
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
+    {
+        name: Parameter(**row)
+        for name, row in tomllib.loads(
+            (files("pqswarm.events") / "parameters.toml").read_text(encoding="utf-8")
+        ).items()
+    }
+)
+"""Every parameter an event can have, in the order of ``parameters.toml``."""
+
+RECORD_PARAMETERS = ("sampling_rate", "frequency", "cycles")
+BACKGROUND_PARAMETERS = tuple(name for name in PARAMETERS if name.startswith("background_"))
+SUPPLY_PARAMETERS = ("amplitude", "phase", "frequency_deviation", "snr", *BACKGROUND_PARAMETERS)
+
+
+def check_parameters(
+    parameters: Mapping[str, object],
+    known: Mapping[str, object],
+    owner: str,
+    catalog: Mapping[str, Parameter] = PARAMETERS,
+) -> dict[str, float]:
+    """Return `parameters` of `owner` as floats, or raise an error that names the first invalid one."""
+    checked = {}
+    for name, given in parameters.items():
+        allowed = catalog[check_name(f"parameter of {owner}", name, known)]
+        try:
+            value = float(given)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            value = nan
+        without_noise = name == "snr" and value == inf
+        if not (without_noise or (isfinite(value) and allowed.low <= value <= allowed.high)):
+            limits = f"from {allowed.low:g} to {allowed.high:g} [{allowed.unit}]"
+            raise PqswarmError(f"{name} of {owner} must be a number {limits}, not {given!r}.")
+        checked[name] = value
+    return checked
+
 
 Unit = Literal["", "cycles", "cycles left", "notch periods", "record", "fundamental", "hertz"]
 
@@ -28,7 +84,7 @@ def record_length(values: Mapping[str, float]) -> float:
     return values["cycles"] / values["frequency"]
 
 
-def _unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+def _range_unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
     """Return the factor from the unit of a range to SI units, and the maximum that the record can hold."""
     limit = inf
     scale = 1.0
@@ -51,9 +107,9 @@ def _unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]
     return scale, limit
 
 
-def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+def _range_bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
     """Convert the ends of a range to SI units and cut it to what the record can hold."""
-    scale, limit = _unit_scale(low, high, unit, values)
+    scale, limit = _range_unit_scale(low, high, unit, values)
     return low * scale, min(high * scale, limit)
 
 
@@ -82,7 +138,7 @@ class Uniform:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
-        low, high = _bounds(self.low, self.high, self.unit, values)
+        low, high = _range_bounds(self.low, self.high, self.unit, values)
         return high - (high - low) * u
 
 
@@ -98,7 +154,7 @@ class LogUniform:
         """Return the value at the quantile `u`."""
         from pqswarm._kernels.math import exponential, logarithm
 
-        low, high = _bounds(self.low, self.high, self.unit, values)
+        low, high = _range_bounds(self.low, self.high, self.unit, values)
         return high * float(exponential(-logarithm(high / low) * u))
 
 
@@ -136,7 +192,7 @@ class Steps:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
-        scale, limit = _unit_scale(self.low, self.high, self.unit, values)
+        scale, limit = _range_unit_scale(self.low, self.high, self.unit, values)
         width = self.high - self.low
         last = self.number - 1
         if self.high * scale > limit:
@@ -158,7 +214,7 @@ class OneOf:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the option at the quantile `u`."""
-        scale, limit = _unit_scale(min(self.options), max(self.options), self.unit, values)
+        scale, limit = _range_unit_scale(min(self.options), max(self.options), self.unit, values)
         fitting = [option for option in self.options if option * scale <= limit * (1.0 + 1e-12)]
         return min(fitting[int(u * len(fitting))] * scale, limit)
 
@@ -267,7 +323,7 @@ def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Ran
     return {"spectrum": NameIndex(tuple(spectra)), **matching}
 
 
-def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:
+def draw_parameters(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:
     """Turn one uniform number of [0, 1) per range into a value, in order; `given` values replace drawn ones."""
     values: dict[str, float] = {}
     for (name, spec), u in zip(ranges.items(), uniforms, strict=True):
@@ -286,7 +342,7 @@ _UNIT_DEPENDENCIES = {
 """The parameters that must be drawn before a range in a unit."""
 
 
-def _dependencies(spec: Range) -> tuple[str, ...]:
+def _range_dependencies(spec: Range) -> tuple[str, ...]:
     """The parameters that must be drawn before this range."""
     match spec:
         case EqualTo(name) | IndexedBy(name):
@@ -298,9 +354,9 @@ def _dependencies(spec: Range) -> tuple[str, ...]:
     return _UNIT_DEPENDENCIES.get(getattr(spec, "unit", ""), ())
 
 
-def in_order(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
+def order_ranges(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
     """Return the ranges in order, each after those that it depends on; `drawn` are drawn before all."""
-    needed = {name: _dependencies(spec) for name, spec in ranges.items()}
+    needed = {name: _range_dependencies(spec) for name, spec in ranges.items()}
     done = set(drawn)
     for name, others in needed.items():
         for other in others:
@@ -345,20 +401,20 @@ def range_from_table(given: Any) -> Range:
 def range_to_table(spec: Range) -> Any:
     """Return a range as it is written in a preset file."""
     if isinstance(spec, Fixed | NameIndex):
-        return _plain(*vars(spec).values())
+        return _plain_range_value(*vars(spec).values())
     keyword = next((key for key, kind in RANGES.items() if type(spec) is kind), None)
     if keyword is None:
         raise PqswarmError(f"a range of type {type(spec).__name__} cannot be written to a file.")
-    values = {name: _plain(value) for name, value in vars(spec).items()}
+    values = {name: _plain_range_value(value) for name, value in vars(spec).items()}
     first = values.pop(next(iter(values)))
     table = {keyword: [first, values.pop("high")] if "high" in values else first}
     return table | {name: value for name, value in values.items() if value}
 
 
-def _plain(value: Any) -> Any:
+def _plain_range_value(value: Any) -> Any:
     """A value as in a file: lists, and integers without a decimal point."""
     if isinstance(value, tuple):
-        return [_plain(member) for member in value]
+        return [_plain_range_value(member) for member in value]
     if isinstance(value, str) or value is None:
         return value
     return int(value) if isfinite(value) and float(value).is_integer() and abs(value) < 1e15 else float(value)

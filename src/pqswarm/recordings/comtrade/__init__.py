@@ -1,1 +1,0 @@
-"""COMTRADE (IEEE C37.111): read and write."""
