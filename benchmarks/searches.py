@@ -184,12 +184,13 @@ def wide(names, seeds, budget):
         for seed in range(seeds):
             X, y = data(seed, 1100, 5000, 5)
             best = [SelectKBest(k=k).fit(X[:100], y[:100]).get_support() for k in (5, 10, 20)]
-            for rule in ("best", "1se"):
-                options = {"cv": 5, "selection_rule": rule, "max_evaluations": 1000, "random_state": seed}
+            for size in (None, "1se"):
+                options = {"cv": 5, "n_subsets": 1, "max_evaluations": 1000, "random_state": seed}
+                options["n_features_to_select"] = size
                 selector = SwarmSelector(estimator, algorithm=names[0], **options)
                 best.append(selector.fit(X[:100], y[:100]).support_)
             rows.append([score(estimator, X, y, 100, chosen) for chosen in [*best, np.ones(5000, dtype=bool)]])
-        methods = ("SelectKBest k=5", "k=10", "k=20", f"{names[0]} best", f"{names[0]} 1se", "all features")
+        methods = ("SelectKBest k=5", "k=10", "k=20", names[0], f"{names[0]} 1se", "all features")
         print(f"  {title:12} " + ", ".join(f"{m} {v:.3f}" for m, v in zip(methods, np.mean(rows, axis=0), strict=True)))
 
 

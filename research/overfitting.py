@@ -3,8 +3,8 @@
     python research/overfitting.py --suite tuning --data FOLDER --out runs.csv      # rerun to resume
     python research/overfitting.py --suite test --data FOLDER --out runs.csv --means means.csv
 
-Suites, splits and FOLDER are those of suites.py; one classifier per split, by turns. All rules cost about the same: the
-search before nested cross-validation has two thirds of the evaluations; rescoring adds a thirtieth.
+Suites, splits and FOLDER are those of suites.py; one classifier per split, by turns. One subset; rescoring adds a
+thirtieth to the evaluations.
 """
 
 import argparse
@@ -41,15 +41,11 @@ def compare(problem, data, estimator, split):
     n_folds = 10 if problem.regression else min(10, int(np.bincount(y[searched]).min()))
     cv = (KFold if problem.regression else StratifiedKFold)(n_folds, shuffle=True, random_state=split)
 
-    def fit(rule, budget):
-        options = {"cv": cv, "selection_rule": rule, "max_evaluations": budget, "random_state": split}
-        return SwarmSelector(fresh(), **options).fit(X[searched], y[searched])
-
-    one, other = fit("rescored", BUDGET), fit("filter-check", BUDGET * 2 // 3)
+    options = {"n_subsets": 1, "cv": cv, "max_evaluations": BUDGET, "random_state": split}
+    one = SwarmSelector(fresh(), **options).fit(X[searched], y[searched])
     chosen = {
         "best": (one.front_[-1].support, one.front_[-1].score),
         "rescored": (one.support_, one.best_score_),
-        "filter-check": (other.support_, other.best_score_),
         "1se": one_standard_error(one),
     }
     for rule, (mask, score) in chosen.items():

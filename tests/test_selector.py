@@ -111,8 +111,9 @@ def test_fitted_attributes():
     selector = quick(GaussianNB()).fit(X, y)
     assert selector.support_.shape == (30,)
     assert selector.n_features_ == selector.support_.sum() == selector.transform(X).shape[1]
-    assert selector.best_score_ == 1 - selector.history_.error
-    assert selector.history_.n_evaluations == 150
+    assert selector.subsets_.shape == (len(selector.estimators_), 30)
+    assert selector.union_.sum() <= selector.n_features_
+    assert selector.history_.n_evaluations == selector.n_evaluations_ == 150  # not enough for two searches
 
 
 def test_classifiers_of_other_packages_are_used(monkeypatch):
@@ -241,13 +242,14 @@ def test_progress_is_silent_by_default(capsys):
 
 def test_all_but_the_estimator_are_keywords():
     parameters = list(inspect.signature(SwarmSelector).parameters.values())
-    assert len(parameters) <= 13
+    assert len(parameters) == 15
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters[1:])
 
 
 def test_callback_and_classes_as_algorithms():
-    selector = quick(GaussianNB(), algorithm=(UPSO2D, {"swarm_size": 20}), callbacks=lambda progress: True).fit(X, y)
-    assert selector.history_.n_evaluations == 20
+    algorithm = (UPSO2D, {"swarm_size": 20})
+    selector = quick(GaussianNB(), algorithm=algorithm, max_features=None, callbacks=lambda progress: True).fit(X, y)
+    assert selector.n_evaluations_ == 20
 
 
 @pytest.mark.parametrize(
@@ -278,8 +280,13 @@ def test_callback_and_classes_as_algorithms():
         ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),
         ({"max_evaluations": 2.5}, "max_evaluations must be an integer"),
         ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
-        ({"selection_rule": "2se"}, "unknown selection_rule '2se'"),
-        ({"selection_rule": 3}, "unknown selection_rule 3"),
+        ({"n_subsets": 0}, "n_subsets must be an integer"),
+        ({"max_features": 0}, "max_features must be 'auto', an integer of at least 1, a fraction up to 1, or None"),
+        ({"max_features": "all"}, "max_features must be 'auto'"),
+        ({"max_features": 3, "n_subsets": 1}, "for one, use n_features_to_select"),
+        ({"max_features": 2, "constraints": {"fixed": [0, 1]}}, "max_features must be at least 3, for the fixed"),
+        ({"transform_features": "all"}, "unknown transform_features 'all'"),
+        ({"n_features_to_select": "2se"}, "n_features_to_select must be an integer from 1 to 13.* '1se'"),
         ({"prefilter": "anowa"}, "unknown prefilter 'anowa': did you mean 'anova'"),
         ({"prefilter": 0}, "prefilter must be"),
         ({"storage": 3}, "storage must be a file name"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm.errors import PqswarmError
@@ -30,9 +31,15 @@ def test_the_counts_of_some_folds_are_those_of_all(name, scaling):
 
 
 @pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "lda"])
-def test_a_race_in_blocks_of_folds_tells_what_was_tested(name):
+def test_exact_evaluators_do_not_race(name):
+    X, y, folds, _ = noisy_digits()
+    assert CLASSIFIERS[name]().evaluator(X, y, folds).blocks == ()
+
+
+def test_a_race_in_blocks_of_folds_tells_what_was_tested():
     X, y, folds, masks = noisy_digits()
-    evaluator = CLASSIFIERS[name]().evaluator(X, y, folds)
+    evaluator = GenericEvaluator(X, y, folds, GaussianNB())
+    assert evaluator.blocks == (3, 3, 4)
     parts = [
         evaluator.fold_errors(masks)[:, part].sum(axis=1) / 10 for part in (slice(0, 3), slice(3, 6), slice(6, 10))
     ]

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm import SwarmSelector
 
 WINE = load_wine(return_X_y=True)
-DEFAULTS = {"algorithm": "2d-upso", "max_evaluations": 200, "random_state": 0, "cv": 5}
+DEFAULTS = {"algorithm": "2d-upso", "max_evaluations": 200, "n_subsets": 1, "random_state": 0, "cv": 5}
 
 
 def quick(estimator=None, **options):
@@ -19,6 +19,7 @@ def quick(estimator=None, **options):
 def assert_same(one, other):
     """Assert that two fitted selectors have identical results and histories."""
     np.testing.assert_array_equal(one.support_, other.support_)
+    np.testing.assert_array_equal(one.subsets_, other.subsets_)
     assert one.best_score_ == other.best_score_
     assert [point.score for point in one.front_] == [point.score for point in other.front_]
     np.testing.assert_array_equal(one.history_.mask, other.history_.mask)

@@ -14,12 +14,13 @@ PROGRAM = """
     from pqswarm.selector import EarlyStopping, ProgressBar, SwarmSelector, nested_score
 
     X, y = load_wine(return_X_y=True)
-    options = {"random_state": 0, "storage": sys.argv[1], "callbacks": [ProgressBar(), EarlyStopping(score=1.1)]}
+    callbacks = [ProgressBar(), EarlyStopping(score=1.1)]
+    options = {"max_features": None, "random_state": 0, "storage": sys.argv[1], "callbacks": callbacks}
     SwarmSelector(max_evaluations=60, **options).fit(X, y)
     resumed = SwarmSelector(max_evaluations=300, **options).fit(X, y)
-    assert resumed.history_.n_evaluations == 300
-    whole = SwarmSelector(max_evaluations=300, random_state=0).fit(X, y)
-    assert (whole.support_ == resumed.support_).all()
+    assert resumed.n_evaluations_ == 300
+    whole = SwarmSelector(max_evaluations=300, max_features=None, random_state=0).fit(X, y)
+    assert (whole.support_ == resumed.support_).all() and (whole.subsets_ == resumed.subsets_).all()
     again = pickle.loads(pickle.dumps(whole))
     assert (again.predict(X) == whole.predict(X)).all() and whole.score(X, y) > 0.9
     assert nested_score(SwarmSelector(max_evaluations=30, random_state=0), X, y, cv=2).score > 0.8

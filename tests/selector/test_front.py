@@ -39,7 +39,7 @@ def test_front_holds_scores_of_scikit_learn(fitted):
 
 def test_one_standard_error():
     X, y = load_breast_cancer(return_X_y=True)
-    selector = quick(algorithm="sffs", max_evaluations=400, selection_rule="1se").fit(X, y)
+    selector = quick(algorithm="sffs", max_evaluations=400, n_features_to_select="1se").fit(X, y)
     best = selector.front_[-1]
     scores = cross_val_score(GaussianNB(), X[:, best.support], y, cv=5)
     allowed = scores.mean() - scores.std(ddof=1) / np.sqrt(5)
@@ -47,14 +47,14 @@ def test_one_standard_error():
     assert selector.n_features_ == expected.size < best.size
     assert selector.best_score_ == expected.score
     hasty = quick(
-        algorithm="sffs", max_evaluations=400, selection_rule="1se", callbacks=EarlyStopping(max_time=1e-9)
+        algorithm="sffs", max_evaluations=400, n_features_to_select="1se", callbacks=EarlyStopping(max_time=1e-9)
     ).fit(X, y)
     assert np.isfinite([point.std for point in hasty.front_]).tolist() == [False] * (len(hasty.front_) - 1) + [True]
 
 
 def test_one_split_has_no_standard_error():
-    with pytest.raises(PqswarmError, match="selection_rule='1se' needs at least two splits"):
-        quick(cv=ShuffleSplit(1, random_state=0), selection_rule="1se", max_evaluations=30).fit(*WINE)
+    with pytest.raises(PqswarmError, match="n_features_to_select='1se' needs at least two splits"):
+        quick(cv=ShuffleSplit(1, random_state=0), n_features_to_select="1se", max_evaluations=30).fit(*WINE)
 
 
 def test_select(fitted):

@@ -10,7 +10,6 @@ import pytest
 from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
-from pqswarm import SwarmSelector
 from pqswarm.evaluation import EvaluatorChoice
 from pqswarm.search import BPSO, UPSO2D
 from pqswarm.selector import EarlyStopping
@@ -204,7 +203,8 @@ def test_the_cost_is_measured_by_few_subsets(monkeypatch):
     plain = GaussianNB.fit
     monkeypatch.setattr(GaussianNB, "fit", lambda self, X, y: calls.append(1) or plain(self, X, y))
     quick(GaussianNB(priors=[0.3, 0.3, 0.4]), max_evaluations=1).fit(*WINE)
-    assert len(calls) <= 5 * (3 + 1 + 1) + 1  # three measured, one evaluated, once more by fold, and refitted
+    # All features in one fold, three subsets measured, one evaluated, once more by fold, and refitted.
+    assert len(calls) <= 1 + 5 * (3 + 1 + 1) + 1
 
 
 def test_jobs_are_those_of_scikit_learn():
@@ -219,9 +219,7 @@ def test_jobs_are_those_of_scikit_learn():
 
 def test_progress_of_callbacks():
     seen = []
-    SwarmSelector(GaussianNB(), algorithm=UPSO2D, cv=5, max_evaluations=60, random_state=0, callbacks=seen.append).fit(
-        *WINE
-    )
+    quick(algorithm=UPSO2D, max_evaluations=60, callbacks=seen.append).fit(*WINE)
     assert [progress.n_evaluations for progress in seen] == [30, 60]
     assert seen[-1].max_evaluations == 60
     assert seen[-1].mask.shape == (13,)

@@ -21,7 +21,7 @@ from tests.selector.problems import WINE, quick
 
 def test_selects_and_fits_in_each_training_set():
     X, y = WINE
-    options = {"max_evaluations": 60, "selection_rule": "1se"}
+    options = {"max_evaluations": 60, "n_features_to_select": "1se"}
     nested = nested_score(quick(**options), X, y, cv=4)
     searched = []
     for fold, (train, test) in enumerate(StratifiedKFold(4).split(X, y)):

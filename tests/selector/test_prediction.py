@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csc_array, csr_array
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
-from sklearn.compose import make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import UnsetMetadataPassedError
@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -51,8 +52,6 @@ def test_frames_reach_the_estimator(mixed):
     frame, target = mixed
     encode = make_column_transformer((OneHotEncoder(), ["cellar", "colour"]), remainder="passthrough")
     model = make_pipeline(encode, DecisionTreeClassifier(max_depth=3))
-    with pytest.raises(PqswarmError, match="cannot be used with features"):
-        quick(model, cv=3, max_evaluations=4).fit(frame[["alcohol", "hue", "flavanoids"]], target)
     selector = quick(model, cv=3, max_evaluations=12, constraints={"fixed": ["cellar", "colour"]}).fit(frame, target)
     assert list(selector.get_feature_names_out()) == list(frame.columns[selector.support_])
     assert isinstance(selector.transform(frame), pd.DataFrame)
@@ -64,6 +63,50 @@ def test_frames_reach_the_estimator(mixed):
     assert selector.best_score_ == pytest.approx(score)
     exact = quick(max_evaluations=20).fit(frame[["alcohol", "hue"]], target)
     assert exact.evaluator_name_.startswith("GaussianNBEvaluator")
+
+
+def test_columns_that_are_refused_are_named(mixed):
+    frame, target = mixed
+    tree = DecisionTreeClassifier(max_depth=3)
+    refusal = r"refuses 'colour' \(could not.*\), 'cellar' \(could not.*make_column_selector.*'excluded'"
+    with pytest.raises(PqswarmError, match=refusal):
+        quick(tree, cv=3, max_evaluations=4).fit(frame, target)
+    left = quick(tree, cv=3, max_evaluations=4, constraints={"excluded": ["colour", "cellar"]}).fit(frame, target)
+    assert not left.support_[3:].any()
+    holes = frame.assign(alcohol=frame.alcohol.mask(frame.index == 3))
+    with pytest.raises(PqswarmError, match=r"refuses 'alcohol' \(Input X contains NaN\), 'colour'"):
+        quick(KNeighborsClassifier(3), cv=3, max_evaluations=4).fit(holes, target)
+    with pytest.raises(PqswarmError, match="feature 'alcohol' of sample 3 is NaN"):
+        quick(max_evaluations=4).fit(holes[["hue", "alcohol"]], target)
+
+
+class Needy(DecisionTreeClassifier):
+    """It needs two features, and one of them must be hue."""
+
+    def fit(self, X, y):
+        if X.shape[1] < 2 or "hue" not in X:
+            raise ValueError("in need")
+        return super().fit(X, y)
+
+
+def test_columns_that_need_company_are_not_refused(mixed):
+    frame, target = mixed
+    numbers = frame[["alcohol", "hue", "flavanoids"]]
+    assert quick(Needy(max_depth=2), cv=3, max_evaluations=8).fit(numbers, target).support_[1]
+    with pytest.raises(PqswarmError, match=r"Needy cannot be used with features \['alcohol'.*\]: in need"):
+        quick(Needy(), cv=3, max_evaluations=8).fit(numbers[["alcohol", "flavanoids"]], target)
+
+
+@pytest.mark.parametrize("columns", [["cellar", "colour"], "cellar", [3, 4], slice(3, 5)])
+def test_column_transformers_find_columns_by_a_selector(mixed, columns):
+    frame, target = mixed
+    tree = DecisionTreeClassifier(max_depth=3)
+    by_name = make_pipeline(make_column_transformer((OneHotEncoder(), columns), remainder="passthrough"), tree)
+    with pytest.raises(PqswarmError, match=r"ColumnTransformer asks for .*make_column_selector.*'fixed'"):
+        quick(by_name, cv=3, max_evaluations=8).fit(frame, target)
+    texts = make_column_selector(dtype_exclude="number")
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough")
+    assert quick(make_pipeline(encode, tree), cv=3, max_evaluations=8).fit(frame, target).score(frame, target) > 0.8
 
 
 @pytest.mark.parametrize("kind", [csr_array, csc_array])

@@ -1,4 +1,4 @@
-"""Rescoring on other partitions: the pool of the best subsets, the choice, and when there is none."""
+"""Rescoring on other partitions: the best subsets, the choice, and when there is none."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError
 from pqswarm.selector import EarlyStopping
-from pqswarm.selector.rescoring import MOST, PARTITIONS, Pool
-from pqswarm.selector.storage import read_saved
+from pqswarm.selector.rescoring import MOST, BestSubsets
+from pqswarm.selector.selection import PARTITIONS
 from tests.selector.problems import WINE, quick
 
 
-def test_a_pool_keeps_the_best_in_any_order():
+def test_the_best_are_kept_in_any_order():
     rng = np.random.default_rng(0)
     masks = rng.random((400, 7)) < 0.5  # with repetitions, and empty ones
     errors = np.round(masks @ rng.random(7), 1)  # with ties
@@ -21,25 +21,25 @@ def test_a_pool_keeps_the_best_in_any_order():
     distinct = {tuple(mask.tolist()): error for mask, error in zip(masks, errors, strict=True) if mask.any()}
     expected = sorted(distinct, key=lambda mask: (distinct[mask], sum(mask), mask))[:MOST]
     for order in (np.arange(400), rng.permutation(400)):
-        pool = Pool(7, None)
+        best = BestSubsets(7, None)
         for part in np.array_split(order, 23):
-            pool.add(masks[part], errors[part])
-        assert [tuple(mask) for mask in pool.masks.tolist()] == expected
-        assert pool.errors.tolist() == [distinct[mask] for mask in expected]
-    sized = Pool(7, 3)
+            best.add(masks[part], errors[part])
+        assert [tuple(mask) for mask in best.masks.tolist()] == expected
+        assert best.errors.tolist() == [distinct[mask] for mask in expected]
+    sized = BestSubsets(7, 3)
     sized.add(masks, errors)
     assert (sized.masks.sum(axis=1) == 3).all()
     for state in ({}, {"masks": masks, "errors": errors[1:]}, {"masks": masks[:, 1:], "errors": errors}):
         with pytest.raises(PqswarmError, match="not that of a selection"):
-            Pool(7, None).restore(state)
+            BestSubsets(7, None).restore(state)
 
 
 @pytest.mark.parametrize("cv", [3, KFold(4), StratifiedKFold(3, shuffle=True, random_state=1)])
 def test_chooses_the_best_mean_over_all_partitions(cv, tmp_path):
     X, y = WINE
     selector = quick(cv=cv, max_evaluations=900, storage=tmp_path / "search.npz", random_state=3).fit(X, y)
-    pool = read_saved(tmp_path / "search.npz").pool
-    masks, errors = pool["masks"][:3], pool["errors"][:3]
+    with np.load(tmp_path / "search.npz") as saved:
+        masks, errors = saved["0.best.masks"][:3], saved["0.best.errors"][:3]
     kind, folds = (KFold, 4) if type(cv) is KFold else (StratifiedKFold, 3)
     scores = []
     for mask, error in zip(masks, errors, strict=True):
@@ -57,14 +57,15 @@ def test_chooses_the_best_mean_over_all_partitions(cv, tmp_path):
 
 def test_without_other_partitions_the_best_score_counts():
     X, y = WINE
-    for options in (
-        {"max_evaluations": 500},
-        {"cv": ShuffleSplit(3, random_state=0)},
-        {"callbacks": EarlyStopping(max_time=1e-9)},
+    for options, reason in (
+        ({"max_evaluations": 500}, "fewer than 600 evaluations"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "not a plain k-fold"),
+        ({"callbacks": EarlyStopping(max_time=1e-9)}, "stopped"),
     ):
         given = {"max_evaluations": 900} | options
-        selector, best = quick(**given).fit(X, y), quick(selection_rule="best", **given).fit(X, y)
-        np.testing.assert_array_equal(selector.support_, best.support_)
+        selector = quick(**given).fit(X, y)
+        np.testing.assert_array_equal(selector.support_, selector.front_[-1].support)
+        assert reason in selector.rule_
 
 
 def test_a_resumed_search_rescores_the_same_subsets(tmp_path):
@@ -74,6 +75,6 @@ def test_a_resumed_search_rescores_the_same_subsets(tmp_path):
     quick(max_evaluations=900, storage=file, callbacks=lambda progress: progress.n_evaluations > 300).fit(X, y)
     resumed = quick(max_evaluations=900, storage=file).fit(X, y)
     np.testing.assert_array_equal(resumed.support_, whole.support_)
-    resumed_pool = read_saved(file).pool
-    for name, array in read_saved(other).pool.items():
-        np.testing.assert_array_equal(resumed_pool[name], array)
+    with np.load(file) as one, np.load(other) as two:
+        for name in ("0.best.masks", "0.best.errors"):
+            np.testing.assert_array_equal(one[name], two[name])

@@ -1,20 +1,30 @@
 """Resuming a search from its file."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import zipfile
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.selector.storage import lock_storage_file
+from pqswarm.selector import EarlyStopping, plan
+from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
+
+
+@pytest.fixture(autouse=True)
+def few_evaluations_are_enough(monkeypatch):
+    monkeypatch.setattr(plan, "_ENOUGH", 1)
 
 
 class Stop(Exception):
@@ -32,8 +42,9 @@ def stopping_after(batches):
 
 
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga", "sffs"])
-def test_resumes_unchanged(tmp_path, algorithm):
-    options = {"algorithm": algorithm, "storage": tmp_path / "wine.npz"}
+@pytest.mark.parametrize("n_subsets", [1, 2])
+def test_resumes_unchanged(tmp_path, algorithm, n_subsets):
+    options = {"algorithm": algorithm, "n_subsets": n_subsets, "storage": tmp_path / "wine.npz"}
     whole = quick(**(options | {"storage": None})).fit(*WINE)
     for _ in range(20):
         try:
@@ -44,6 +55,90 @@ def test_resumes_unchanged(tmp_path, algorithm):
     assert_same(selector, whole)
     assert_same(quick(**options).fit(*WINE), whole)
     assert [path.name for path in tmp_path.iterdir()] == ["wine.npz"]
+
+
+@pytest.mark.parametrize("limit", ["auto", None])
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=2)])
+def test_an_ensemble_resumed_at_random_moments_is_the_same(tmp_path, limit, estimator):
+    rng = np.random.default_rng(4)
+    options = {"n_subsets": 3, "max_features": limit, "algorithm": "merit", "max_evaluations": 90, "cv": 3}
+    whole = quick(estimator, **options).fit(*WINE)
+    file = tmp_path / "wine.npz"
+    for _ in range(20):
+        stop = int(rng.integers(1, 90))
+        timer = EarlyStopping(max_time=float(rng.uniform(0.01, 0.3)))
+        kinds = [lambda progress, stop=stop: progress.n_evaluations >= stop, timer]
+        quick(estimator, storage=file, callbacks=kinds[rng.integers(2)], **options).fit(*WINE)
+    assert_same(quick(estimator, storage=file, **options).fit(*WINE), whole)
+
+
+def test_a_larger_budget_of_an_ensemble(tmp_path):
+    options = {"n_subsets": 2, "storage": tmp_path / "wine.npz"}
+    free = {"max_features": None} | options
+    quick(**free, max_evaluations=60).fit(*WINE)
+    more = quick(**free, max_evaluations=120).fit(*WINE)
+    assert_same(more, quick(**(free | {"storage": None}), max_evaluations=120).fit(*WINE))
+    with pytest.raises(PqswarmError, match="of a search of 60 evaluations: set max_evaluations to at least that times"):
+        quick(**free, max_evaluations=90).fit(*WINE)
+    options["storage"].unlink()
+    quick(**options, max_evaluations=120, callbacks=lambda progress: progress.n_evaluations >= 40).fit(*WINE)
+    more = quick(**options, max_evaluations=160).fit(*WINE)  # the second phase had not begun
+    assert_same(more, quick(**(options | {"storage": None}), max_evaluations=160).fit(*WINE))
+    with pytest.raises(PqswarmError, match=r"second phase, .* has begun: set max_evaluations as before"):
+        quick(**options, max_evaluations=300).fit(*WINE)
+
+
+def rewritten(path, name, change):
+    """Write the archive anew, with a changed member and valid checksums."""
+    with zipfile.ZipFile(path) as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+    members[name] = change(members[name])
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, content in members.items():
+            archive.writestr(each, content)
+
+
+@contextmanager
+def short_messages():
+    """Errors have a message of one short line."""
+    try:
+        yield
+    except PqswarmError as error:
+        text = str(error)
+        if not text.isprintable() or len(text) >= 500:
+            raise AssertionError(text) from error
+        raise
+
+
+def test_damage_by_hand_is_refused(tmp_path):
+    file = tmp_path / "wine.npz"
+    options = {"n_subsets": 2, "max_evaluations": 120, "storage": file}
+    whole = quick(**options).fit(*WINE)
+    good = file.read_bytes()
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
+    rng = np.random.default_rng(0)
+
+    def flipped(content):
+        place = int(rng.integers(len(content)))
+        return content[:place] + bytes([content[place] ^ (1 << int(rng.integers(8)))]) + content[place + 1 :]
+
+    changes = [flipped, flipped, lambda content: content[:-3], lambda content: content.replace(b",)", b", ")]
+    changes += [lambda content: content.replace(b"(20,)", b"(2, 10)"), lambda content: content.replace(b"(", b"[(")]
+    for name in names:
+        for change in changes:
+            file.write_bytes(good)
+            rewritten(file, name, change)
+            with zipfile.ZipFile(file) as archive, zipfile.ZipFile(io.BytesIO(good)) as before:
+                is_same = archive.read(name) == before.read(name)
+            if is_same:
+                continue
+            with suppress(PqswarmError), short_messages():
+                assert_same(quick(**options).fit(*WINE), whole)  # such as another white space
+    file.write_bytes(good)
+    rewritten(file, "manifest.json", lambda content: content.replace(b'"2d-upso"', b'"\\u001b[2J' + b"x" * 5000 + b'"'))
+    with pytest.raises(PqswarmError), short_messages():
+        quick(**options).fit(*WINE)
 
 
 def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
@@ -75,6 +170,7 @@ def test_other_searches_are_refused(tmp_path):
         ({"scoring": "f1_macro"}, "different scoring"),
         ({"random_state": 1}, "different random_state"),
         ({"prefilter": None}, "different prefilter"),
+        ({"n_subsets": 2}, "different max_features"),
     ):
         with pytest.raises(PqswarmError, match=rf"wine\.npz is of another search with {message}.*: delete that file"):
             quick(**({"storage": file, "max_evaluations": 30} | options)).fit(X, y)
@@ -115,7 +211,7 @@ def test_nothing_in_the_file_is_pickled(tmp_path):
 
 def test_one_process_at_a_time(tmp_path):
     file = tmp_path / "wine.npz"
-    with lock_storage_file(file), pytest.raises(PqswarmError, match=r"another process is using .*wine\.npz"):
+    with open_storage(file), pytest.raises(PqswarmError, match=r"another process is using .*wine\.npz"):
         quick(storage=file).fit(*WINE)
     (tmp_path / "folder").mkdir()
     with pytest.raises(PqswarmError, match="cannot"):

@@ -1,5 +1,6 @@
 """When functions are compiled, for progress messages; does not load the compiler."""
 
+import logging
 import time
 from collections.abc import Callable
 from math import inf
@@ -12,6 +13,13 @@ def call_when_compiling(listener: Callable[[], None] | None) -> None:
     """Call a function once, from any thread, when this process starts to compile, or to wait for one that does."""
     global _listener
     _listener = listener
+
+
+def log_compiling(seconds: int) -> None:
+    """Log once when this process starts to compile, and how long it may take, unless something else listens."""
+    if _listener is None and _last == -inf:
+        text = f"compiling functions that this machine has not run before: up to {seconds} s."
+        call_when_compiling(lambda: logging.getLogger("pqswarm").warning(text))
 
 
 def note_compile_time() -> None:

@@ -37,10 +37,13 @@ class SubsetError(PqswarmError):
     """An estimator cannot be used with a subset of the features."""
 
     @classmethod
-    def of(cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException) -> "SubsetError":
-        """Return the error with the estimator, the features of a mask or list, and the reason."""
-        features = np.flatnonzero(mask) if mask.dtype == np.bool_ else mask
-        what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
+    def of(
+        cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException, names: Sequence[Any] | None = None
+    ) -> "SubsetError":
+        """Return the error with the estimator, the features of a mask or list, by name if given, and the reason."""
+        places = (np.flatnonzero(mask) if mask.dtype == np.bool_ else mask).tolist()
+        features = places if names is None else [names[place] for place in places]
+        what = f"{type(estimator).__name__} cannot be used with features {features}"
         return cls(f"{what}: {first_error_line(error)}")
 
 
@@ -83,6 +86,7 @@ class Evaluator(ABC):
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit samples
     takes_nan = False  # whether values may be NaN
     counts_errors = False  # whether an error is that of counted samples
+    is_fitted: ClassVar[bool] = False  # whether each fold costs a fit, so that testing some of them saves time
     is_loss = False
     folds: Folds
     _views: list[FloatArray]  # set by evaluators that use `fold_view`
@@ -121,7 +125,7 @@ class Evaluator(ABC):
     def blocks(self) -> tuple[int, ...]:
         """The folds of each of three blocks in which :meth:`raced` tests subsets; empty if it cannot."""
         n = self.folds.n_folds
-        if not self.counts_errors or n < 3:
+        if not (self.is_fitted and self.counts_errors) or n < 3:
             return ()
         return round(0.3 * n), round(0.6 * n) - round(0.3 * n), n - round(0.6 * n)
 

@@ -1,5 +1,6 @@
 """Choose the evaluator of an estimator: an exact one if there is one, else fitting as usual; and say why."""
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from pqswarm.evaluation.wrappers import RepeatedEvaluator, TargetsEvaluator
 
 _FEW = 16  # samples, at least as many as neighbours
 _SLOW = 0.5  # seconds; above, one subset is timed
+_SEED = re.compile(r", random_state=\d+|random_state=\d+, |random_state=\d+")  # not of interest, perhaps not given
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,5 +332,5 @@ def _scaling_of_step(step: Any) -> Scaling | None:
 
 def _short_estimator_repr(estimator: Any) -> str:
     """The repr of an object in one short line."""
-    text = " ".join(repr(estimator).split())
+    text = _SEED.sub("", " ".join(repr(estimator).split()))
     return text if len(text) <= 80 else f"{type(estimator).__name__}(...)"

@@ -32,6 +32,11 @@ def as_numbers(X: Any) -> Any:
     return np.asarray(X, dtype=np.float64) if to_numpy is None else to_numpy(dtype=np.float64, na_value=np.nan)
 
 
+def column_names(X: Any) -> list[Any] | None:
+    """Return the names of the columns of a data frame; None for other tables."""
+    return list(X.columns) if hasattr(X, "columns") else None
+
+
 def take_table(table: Any, places: IntArray, axis: int = 0) -> Any:
     """Return some rows, or columns, of an array, a data frame or a sparse matrix."""
     if isinstance(table, np.ndarray):
@@ -110,10 +115,10 @@ def takes_missing(estimator: Any) -> bool:
     return True
 
 
-def check_missing_for_estimator(X: FloatArray, estimator: Any, scaling: str) -> None:
+def check_missing_for_estimator(X: FloatArray, estimator: Any, scaling: str, names: Any = None) -> None:
     """Raise an error with the first NaN, unless the estimator accepts it."""
     row, column = np.argwhere(np.isnan(X))[0]
-    where = f"feature {column} of sample {row} is NaN"
+    where = f"feature {column if names is None else repr(names[column])} of sample {row} is NaN"
     if not takes_missing(estimator):
         name = type(list(pipeline_steps(estimator))[-1][1]).__name__
         raise PqswarmError(

@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError, check_features, check_target
+from pqswarm.evaluation.base import (
+    ClassificationEvaluator,
+    Evaluator,
+    SubsetError,
+    check_features,
+    check_target,
+    first_error_line,
+)
 from pqswarm.evaluation.estimators import (
     as_numbers,
     check_estimator_classes,
@@ -16,6 +23,7 @@ from pqswarm.evaluation.estimators import (
     check_estimator_weights,
     check_missing_for_estimator,
     check_weighted_scorer,
+    column_names,
     fit_estimator,
     is_table,
     take_params,
@@ -66,6 +74,7 @@ class GenericEvaluator(ClassificationEvaluator):
     """
 
     takes_splits = True
+    is_fitted = True
     folds: Any
 
     def __init__(
@@ -86,9 +95,10 @@ class GenericEvaluator(ClassificationEvaluator):
         self._has_classes = self._classifies and np.ndim(y) != 2
         self._is_table = is_table(X)
         data = X if self._is_table else check_features(X, takes_nan=True)
+        self._names = column_names(data)
         numbers = as_numbers(data)
         if numbers is not None and np.isnan(numbers).any():
-            check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling)
+            check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling, self._names)
             self.takes_nan = True
         if self._has_classes:
             super().__init__(data, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
@@ -173,7 +183,7 @@ class GenericEvaluator(ClassificationEvaluator):
                 raise PqswarmError(
                     f"scoring {self.scoring or ('accuracy' if self._classifies else 'R2')!r} gives {scores[fold]} on "
                     f"fold {fold} of {self.folds.sizes[fold]} samples, with features "
-                    f"{np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
+                    f"{self._named(masks[row])}: use other folds or another scoring."
                 )
 
         self.in_threads(work, range(len(masks)))
@@ -212,8 +222,20 @@ class GenericEvaluator(ClassificationEvaluator):
                 model = fit_estimator(clone(self.estimator), take_table(data, train), self.target[train], **params)
                 result = use(model, take_table(data, test), test)
             except Exception as error:  # third-party code may raise anything
-                raise SubsetError.of(self.estimator, mask, error) from error
+                raise SubsetError.of(self.estimator, mask, error, self._names) from error
             yield result
+
+    def _named(self, mask: BoolArray) -> list[Any]:
+        """The features of a mask, by name if they have names."""
+        return [place if self._names is None else self._names[place] for place in np.flatnonzero(mask).tolist()]
+
+    def refusal(self, mask: BoolArray) -> str:
+        """Return why the estimator refuses a subset in the first fold, as a sentence; empty if it does not."""
+        try:
+            next(self._fit_folds(mask, lambda model, X, _: model.predict(X)))
+        except SubsetError as error:
+            return first_error_line(error.__cause__ or error)
+        return ""
 
     def _attempt(self, evaluate: Callable[[BoolArray], list[Any]], mask: BoolArray) -> list[Any] | None:
         """Evaluate a mask; None if the estimator refuses it, but not every mask."""

@@ -121,6 +121,16 @@ def evaluate_batches(runs: Sequence[Run], batches: Sequence[BoolArray], evaluato
     return checked_errors(outcome, len(masks), raced=raced)
 
 
+def evaluations_of(runs: Iterable[Run]) -> int:
+    """Return the evaluations of runs so far."""
+    return sum(run.n_evaluations for run in runs)
+
+
+def budget_of(runs: Iterable[Run]) -> int:
+    """Return the evaluations that runs will have at their end: a search that has finished needs no more."""
+    return sum(run.n_evaluations if run.done else run.max_evaluations for run in runs)
+
+
 def race_blocks(search: type[Search], evaluator: Any) -> tuple[int, ...]:
     """Return the blocks of folds in which a search races the subsets of an evaluator; none if either cannot."""
     return tuple(getattr(evaluator, "blocks", ())) if search.races else ()
@@ -207,11 +217,10 @@ def minimize_many(
     search = search_class(algorithm)
     blocks = race_blocks(search, evaluator)
     runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations, blocks) for seed in seeds)
-    total = sum(run.max_evaluations for run in runs)
     while not all(run.done for run in runs):
         advance_runs(runs, evaluator)
         if callback is not None:
-            stop = callback(Progress(runs, sum(run.n_evaluations for run in runs), total))
+            stop = callback(Progress(runs, evaluations_of(runs), budget_of(runs)))
             if isinstance(stop, bool | np.bool_) and stop:
                 break
     return [run.result() for run in runs]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.metrics import check_scoring
 
 from pqswarm._base.intervals import wilson_interval
 from pqswarm._base.random import derived_seed
@@ -15,9 +14,10 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 from pqswarm.evaluation.learners import seed_sklearn_estimator
+from pqswarm.selector.ensemble import SubsetEnsemble
 from pqswarm.selector.search_loop import Interrupts
 from pqswarm.selector.selection import SubsetSelection
-from pqswarm.selector.task import given_estimator, make_task, read_input, seed_of
+from pqswarm.selector.task import given_estimator, make_task, read_input, scorer_of, seed_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -93,7 +93,7 @@ def nested_score(
     data = read_input(selector, X, y, groups, fit_params)
     seed = seed_of(selector.random_state)
     estimator = seed_sklearn_estimator(given_estimator(selector), seed)
-    scorer = check_scoring(estimator, selector.scoring)
+    scorer = scorer_of(selector)
     splits = list(Splits.from_cv(cv, data.X, data.y, data.groups, classifier=is_classifier(estimator)).split())
     scores: list[float] = []
     searched: list[float] = []
@@ -104,13 +104,13 @@ def nested_score(
             task = make_task(selector, part, derived_seed(seed, (2**31 + 1, number)))
             selection = SubsetSelection(selector, task, part, interrupts)
             selection.search()
-            selection.choose()
         if interrupts.pressed:
             raise KeyboardInterrupt
-        support = selection.chosen.support
-        scores.append(data.take(test).score(scorer, part.fit(estimator, support), support))
+        fitted = part.fit_all(estimator, selection.members, task.n_jobs)
+        ensemble = SubsetEnsemble(fitted, selection.members, several=data.y.ndim > 1)
+        scores.append(data.take(test).score(scorer, ensemble))
         searched.append(selection.chosen.score)
-        supports.append(support)
+        supports.append(selection.chosen.support)
     n_train = float(np.mean([len(train) for train, _ in splits]))
     n_test = np.array([len(test) for _, test in splits])
     tested = np.concatenate([test for _, test in splits])

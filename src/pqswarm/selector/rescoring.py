@@ -1,28 +1,24 @@
-"""Rescore the best subsets of a search on other partitions of the samples, against overfitting to the given folds.
+"""The best subsets of a search, and other partitions of the samples, against overfitting to the given folds.
 
 The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same samples.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pqswarm._base.checks import is_integer
-from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 
-PARTITIONS = 10
-"""Number of other partitions."""
 MOST = 20
-"""Maximum number of rescored subsets."""
-_EACH = 300  # evaluations of the search for each rescored subset: rescoring costs at most a thirtieth of them
+"""Number of subsets that are kept."""
 
 
-class Pool:
+class BestSubsets:
     """The best subsets that were evaluated, as bits of the search: by error, then size, then bits."""
 
     def __init__(self, n_bits: int, size: int | None) -> None:
@@ -51,9 +47,10 @@ class Pool:
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state`, which is not trusted."""
-        masks = np.asarray(state.get("masks", []))
-        errors = np.asarray(state.get("errors", []))
-        if masks.shape != (len(errors), self.masks.shape[1]) or masks.dtype != np.bool_ or errors.dtype.kind != "f":
+        masks = np.asarray(state.get("masks", False))
+        errors = np.asarray(state.get("errors", np.nan))
+        shapes = ((errors.size, self.masks.shape[1]), (errors.size,))
+        if (masks.shape, errors.shape) != shapes or masks.dtype != np.bool_ or errors.dtype.kind != "f":
             raise PqswarmError("the state is not that of a selection of these features.")
         self.add(masks, errors)
 
@@ -67,31 +64,10 @@ def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies
         kind = StratifiedKFold if classifies and y.ndim == 1 else KFold
     if kind not in (KFold, StratifiedKFold):
         return None
-    most = len(y) if kind is KFold else int(np.unique(y, return_counts=True)[1].max())
+    most = len(y)
+    if kind is StratifiedKFold:
+        _, y, counts = np.unique(y, return_inverse=True, return_counts=True)
+        most = int(counts.max())
     folds = kind(max(2, min(n_folds, most)), shuffle=True, random_state=seed % 2**32)
     with warnings.catch_warnings(action="ignore"):  # of small classes the given folds have warned
         return Splits.from_cv(folds, y, y)
-
-
-def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
-    """Yield other partitions of the samples into as many folds; none if `cv` is not a plain k-fold cross-validation."""
-    for number in range(PARTITIONS):
-        other = plain_partition(cv, y, splits.n_folds, derived_seed(seed, (2**31 + 2, number)), classifies=classifies)
-        if other is None:
-            return
-        yield other
-
-
-def rescore(
-    pool: Pool, partitions: Iterator[Splits], evaluate: Callable[[Splits, BoolArray], FloatArray], evaluations: int
-) -> tuple[BoolArray, str] | None:
-    """Return the bits with the lowest mean error over all partitions, and a sentence; None if nothing is rescored."""
-    count = min(len(pool.errors), evaluations // _EACH)
-    errors = [evaluate(splits, pool.masks[:count]) for splits in partitions] if count > 1 else []
-    if not errors:
-        return None
-    means = np.mean([pool.errors[:count], *errors], axis=0)
-    best: IntArray = np.lexsort((pool.masks[:count].sum(axis=1), means))
-    return pool.masks[best[0]], (
-        f"Selected from the {count} best subsets by their mean score over {len(errors) + 1} partitions."
-    )

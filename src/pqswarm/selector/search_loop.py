@@ -15,11 +15,11 @@ from pqswarm._base.checks import check_integer, check_positive
 from pqswarm._base.random import stream
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CachedEvaluator, EvaluatorChoice
-from pqswarm.search import Progress, Run
-from pqswarm.search.driver import evaluate_batches
-from pqswarm.selector.rescoring import Pool
-from pqswarm.selector.storage import Saver
+from pqswarm.evaluation import EvaluatorChoice
+from pqswarm.search import Progress
+from pqswarm.search.driver import budget_of, evaluate_batches, evaluations_of
+from pqswarm.selector.plan import PlannedSearch
+from pqswarm.selector.storage import Storage
 from pqswarm.selector.task import SelectionTask
 
 StopReason = Literal["max_evaluations", "max_time", "callback", "interrupted", "finished"]
@@ -35,15 +35,17 @@ _NAMES = 8  # features that a progress names
 
 @dataclass(frozen=True, repr=False)
 class SelectorProgress(Progress):
-    """Progress of a selector."""
+    """Progress of a selector; `searches` are those of its runs."""
 
+    searches: tuple[PlannedSearch, ...]
     task: SelectionTask
     elapsed: float  # seconds since the start of the search
 
     @property
     def mask(self) -> BoolArray:
         """The subset with the best score, as a mask over all features."""
-        return self.task.widen(self.leader.best)
+        leader = min(self.searches, key=lambda search: search.run.best_error)
+        return leader.groups.expand(leader.run.best)
 
     @property
     def score(self) -> float:
@@ -133,68 +135,86 @@ def deadline_of(callbacks: Iterable[object]) -> float | None:
 
 
 class SearchLoop:
-    """Advances a run to its end, in parts of a batch: time and Ctrl-C stop it after any evaluation.
+    """Advances searches in turn, in parts of a batch: time and Ctrl-C stop them after any evaluation.
 
-    Something to return is found in any case. `pool` receives the subsets.
+    The first search of all finds something in any case.
     """
 
     def __init__(
-        self, run: Run, task: SelectionTask, pool: Pool, interrupts: "Interrupts", deadline: float | None
+        self,
+        task: SelectionTask,
+        interrupts: "Interrupts",
+        callbacks: Sequence[Callable[[Progress], object]],
+        storage: Storage | None,
     ) -> None:
-        self.run = run
         self.task = task
-        self.pool = pool
         self.interrupts = interrupts
-        self.deadline = deadline
-        self._evaluator = CachedEvaluator(task.evaluator)
+        self.callbacks = callbacks
+        self.storage = storage
+        self.searches: list[PlannedSearch] = []
         self._part_size = task.n_jobs
+        self._began = time.monotonic()
 
-    def drive(self, callbacks: Sequence[Callable[[Progress], object]], saver: Saver | None = None) -> StopReason:
-        """Search until something ends it, and return what; call the callbacks after each batch."""
-        began = time.monotonic()
-        while not self.run.done:
-            reason = self._evaluate_batch()
-            if saver is not None:
-                saver.save_if_due()
-            if reason == "interrupted":
-                return reason
-            elapsed = time.monotonic() - began
-            progress = SelectorProgress(
-                (self.run,), self.run.n_evaluations, self.run.max_evaluations, self.task, elapsed
-            )
-            answers = [self.interrupts.attempt(callback, progress) for callback in callbacks]
-            if self.interrupts.pressed:
+    def drive(self, searches: Sequence[PlannedSearch], to_come: int, deadline: float | None) -> StopReason:
+        """Advance these searches until something ends them, and return what; `to_come` evaluations follow them."""
+        self.searches += searches
+        while active := [search for search in searches if not search.run.done]:
+            if self._is_over(deadline):
+                return "interrupted" if self.interrupts.pressed else "max_time"
+            is_urgent = active[0] is self.searches[0] and not self._found
+            search = active[0] if is_urgent else min(active, key=lambda search: search.run.n_evaluations)
+            now = time.monotonic()
+            share = None if deadline is None else now + (deadline - now) / len(active)
+            self._evaluate_batch(search, share)
+            if self.storage is not None:
+                self.storage.save_if_due()
+            if self._found and self.interrupts.pressed:
                 return "interrupted"
-            if any(isinstance(answer, bool | np.bool_) and answer for answer in answers):
-                return "callback"
-            if reason is not None:
-                return reason
-        return "max_evaluations" if self.run.n_evaluations >= self.run.max_evaluations else "finished"
+            if self._callbacks_stop(to_come):
+                return "interrupted" if self.interrupts.pressed else "callback"
+        spent = all(search.run.n_evaluations >= search.run.max_evaluations for search in self.searches)
+        return "max_evaluations" if spent else "finished"
 
-    def _evaluate_batch(self) -> StopReason | None:
-        """Evaluate the next batch of the run; return why it was stopped before its end, if it was."""
-        masks = self.run.next_masks()
+    @property
+    def _found(self) -> bool:
+        return self.searches[0].found
+
+    def _is_over(self, deadline: float | None) -> bool:
+        """Whether Ctrl-C or the time ends the search, now that there is something to return."""
+        late = deadline is not None and time.monotonic() >= deadline
+        return self._found and (late or self.interrupts.pressed)
+
+    def _callbacks_stop(self, to_come: int) -> bool:
+        """Call the callbacks; return whether one of them, or Ctrl-C meanwhile, stops the search."""
+        runs = tuple(search.run for search in self.searches)
+        elapsed = time.monotonic() - self._began
+        progress = SelectorProgress(
+            runs, evaluations_of(runs), budget_of(runs) + to_come, tuple(self.searches), self.task, elapsed
+        )
+        answers = [self.interrupts.attempt(callback, progress) for callback in self.callbacks]
+        return self.interrupts.pressed or any(isinstance(answer, bool | np.bool_) and answer for answer in answers)
+
+    def _evaluate_batch(self, search: PlannedSearch, deadline: float | None) -> None:
+        """Evaluate the next batch of a search, or as much of it as the time allows."""
+        masks = search.run.next_masks()
         done = 0
         while done < len(masks):
             part = masks[done : done + self._part_size]
-            errors = self._evaluate(part)
+            errors = self._evaluate(search, part)
             if errors is not None:
-                self.pool.add(part, errors if errors.ndim == 1 else errors[:, 3])
-                self.run.take(part, errors, part.sum(axis=1))
+                search.best.add(part, errors if errors.ndim == 1 else errors[:, 3])
+                search.run.take(part, errors, part.sum(axis=1))
                 done += len(part)
-            if self.run.best.any() and self.interrupts.pressed:
-                return "interrupted"
-            if self.run.best.any() and self.deadline is not None and time.monotonic() >= self.deadline:
-                return "max_time"
-        return None
+            if self._is_over(deadline):
+                return
 
-    def _evaluate(self, part: BoolArray) -> FloatArray | None:
+    def _evaluate(self, search: PlannedSearch, part: BoolArray) -> FloatArray | None:
         """The errors, or None if Ctrl-C was pressed; the first subset is evaluated in any case."""
-        hits = self._evaluator.n_hits
+        hits = search.evaluator.n_hits
         began = time.perf_counter()
-        call = self.interrupts.attempt if self.run.best.any() else self.interrupts.insist
-        errors = call(evaluate_batches, [self.run], [part], self._evaluator)
-        new = len(part) - (self._evaluator.n_hits - hits)
+        call = self.interrupts.attempt if self._found else self.interrupts.insist
+        errors = call(evaluate_batches, [search.run], [part], search.evaluator)
+        new = len(part) - (search.evaluator.n_hits - hits)
         if new:
             seconds = max(time.perf_counter() - began, 1e-9)
             self._part_size = max(self.task.n_jobs, int(_PART * new / seconds))

@@ -1,35 +1,35 @@
-"""One selection: restore a search, run it, rescore its best subsets, choose one, and compare it with a filter alone.
+"""One selection: run its searches, rescore the best subsets, choose one, and the members of the ensemble."""
 
-A search sees thousands of subsets, a filter a dozen: with few or noisy samples the filter can be better on new ones. No
-score of the search itself shows that, but searches repeated in parts of the samples do, scored on the other samples.
-"""
-
-from copy import copy
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
-from warnings import catch_warnings
 
 import numpy as np
 
 from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Splits
-from pqswarm.evaluation.estimators import as_numbers
 from pqswarm.search import SearchResult
-from pqswarm.selector.rescoring import Pool, plain_partition, rescore
+from pqswarm.search.driver import evaluations_of
+from pqswarm.selector.ensemble import GrowingEnsemble
+from pqswarm.selector.plan import PlannedSearch, SearchPlan
+from pqswarm.selector.rescoring import MOST, plain_partition
 from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, check_callbacks, warn_if_search_is_slow
-from pqswarm.selector.storage import Saver
-from pqswarm.selector.task import SelectionTask, SelectorData, filtered_errors, make_task, rank_by_filter
+from pqswarm.selector.storage import Storage
+from pqswarm.selector.task import SelectionTask, SelectorData, is_one_standard_error, scorer_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-_PARTS = 5  # nested searches
-_DIVISOR = 10  # of the evaluations, for each nested search
-_FEWEST = 3000  # evaluations of a search that is checked
-_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)  # features of the filter
+PARTITIONS = 10
+"""Number of other partitions in which the best subsets of a single search are rescored."""
+_EACH = 300  # evaluations for each subset that is rescored there: it costs at most a thirtieth of them
+_BEST = 4  # subsets of each search that are members
+_BEST_INSIDE = 2  # of each search inside the pool
+_PARTS = 5  # test sets in which members are scored
+_FREQUENT = 10  # best subsets of each search that are rescored, and whose features make the pool
+_TIE_BREAK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +55,17 @@ class FrontPoint:
 
 
 class SubsetSelection:
-    """The selection of a selector on some data: its methods are the steps, in their order.
+    """The selection of a selector on some data; :meth:`search` does it.
 
     `interrupts` notes Ctrl-C; `deadline`, a time of ``time.monotonic``, ends the search, with whatever was found.
     """
 
-    result: SearchResult  # of the search, with masks over all features
+    result: SearchResult  # of the search in the given partition, with masks over all features
     front: list[FrontPoint]
     fold_scores: FloatArray | None  # of each front point and split; None if the search was stopped
     chosen: FrontPoint
-    rule_text: str  # how the chosen subset was selected
+    members: BoolArray  # subsets of the ensemble, over all features
+    rule_text: str  # how the chosen subset and the members were selected
 
     def __init__(
         self,
@@ -73,74 +74,151 @@ class SubsetSelection:
         data: SelectorData,
         interrupts: Interrupts,
         deadline: float | None = None,
+        storage: Storage | None = None,
     ) -> None:
         self.selector = selector
         self.task = task
         self.data = data
         self.interrupts = interrupts
         self.deadline = deadline
-        self.run = task.make_run()
-        self.pool = Pool(task.groups.n_bits, task.subset_size)
+        self.storage = storage
+        self.plan = SearchPlan(task)
+        self.first = interrupts.insist(self.plan.first_phase)
+        self.second: list[PlannedSearch] = []
+        self.pool: BoolArray | None = None  # the features of all members, if they are limited
         self.stop_reason: StopReason = "finished"
+        # The best subsets of the searches, as bits, and their mean error over the partitions.
+        self._rescored: tuple[BoolArray, FloatArray] = np.zeros((0, task.groups.n_bits), dtype=np.bool_), np.empty(0)
+        if storage is not None:
+            storage.restore(self.first)
+
+    @property
+    def n_evaluations(self) -> int:
+        """Evaluations so far."""
+        return evaluations_of(search.run for search in [*self.first, *self.second])
 
     def warn_if_slow(self) -> None:
         """Warn of a search that will take more than a minute, unless something watches or limits it."""
-        if self.deadline is None and not self.selector.callbacks and not self.run.done:
-            evaluations = self.run.max_evaluations - self.run.n_evaluations
+        evaluations = self.task.max_evaluations - self.n_evaluations
+        if self.deadline is None and not self.selector.callbacks and evaluations > 0:
             self.interrupts.attempt(warn_if_search_is_slow, self.task.choice, evaluations, self.task.n_jobs)
 
-    def search(self, saver: Saver | None = None) -> None:
-        """Run the search to its end."""
-        loop = SearchLoop(self.run, self.task, self.pool, self.interrupts, self.deadline)
-        self.stop_reason = loop.drive(check_callbacks(self.selector.callbacks), saver)
-
-    @property
-    def _in_haste(self) -> bool:
-        """Whether the search was stopped: `fit` should then return at once, without optional figures."""
-        return self.stop_reason in ("interrupted", "max_time")
-
-    def choose(self) -> None:
-        """Choose a subset by the rule of the selector."""
-        rule = self.selector.selection_rule
-        self._find_front()
-        self.chosen = self.front[-1]
-        self.rule_text = "The subset with the best score; no rescoring."
-        if rule == "1se":
-            self._choose_smallest()
-        elif rule != "best" and not self._in_haste:
-            self._rescore()
-            if rule == "filter-check" and self.stop_reason != "callback":
-                self._check_filter()
+    def search(self) -> None:
+        """Run the searches to their end, and choose the best subset and the members of the ensemble."""
+        callbacks = check_callbacks(self.selector.callbacks)
+        loop = SearchLoop(self.task, self.interrupts, callbacks, self.storage)
+        to_come = 0
+        deadline = self.deadline
+        if self.plan.n_phases == 2:
+            to_come = self.task.max_evaluations - sum(search.run.max_evaluations for search in self.first)
+            if deadline is not None:
+                deadline -= max(0.0, deadline - time.monotonic()) / 2
+        self.stop_reason = loop.drive(self.first, to_come, deadline)
+        self._choose()
+        if self.plan.n_phases == 2:
+            self.pool = self._find_pool()
+            self._search_pool(loop)
+        self._choose_members()
         if self.interrupts.pressed and self.stop_reason != "max_time":
             self.stop_reason = "interrupted"
 
-    def _find_front(self) -> None:
-        """Find the front by size, with the scores of each split."""
-        self.result = self.task.groups.expand_result(self.run.result())
-        masks = np.asarray(self.result.front_masks)
-        errors = np.asarray(self.result.front_errors)
-        if self.task.groups.fixed.any() and not self._in_haste and self.task.subset_size is None:
-            masks, errors = self._with_fixed_alone(masks, errors)
-        self._errors = errors
+    def _search_pool(self, loop: SearchLoop) -> None:
+        """Run the second phase, inside the pool of features, unless the search was stopped."""
+        has_choice = self.task.groups.keep(np.asarray(self.pool)).n_bits > 0
+        if not has_choice or self.interrupts.pressed or self.stop_reason == "callback":
+            return
+        self.second = self.interrupts.insist(self.plan.second_phase, self.pool)
+        if self.storage is not None and all(search.run.done for search in self.first):
+            self.storage.restore(self.second)
+        reason = loop.drive(self.second, 0, self.deadline)
+        if self.stop_reason != "max_time":
+            self.stop_reason = reason
+
+    @property
+    def in_haste(self) -> bool:
+        """Whether the search was stopped: `fit` should then return at once, without optional figures."""
+        return self.stop_reason in ("interrupted", "max_time")
+
+    def _choose(self) -> None:
+        """Choose the best subset: by its mean score over several partitions, or the smallest that is as good."""
+        candidates, means, errors = self._rescore()
+        self._find_front(candidates, errors)
+        self.chosen = self.front[-1]
+        limit = self.task.limit
+        if isinstance(limit, int):
+            self.chosen = [self.front[0], *(point for point in self.front if point.size <= limit)][-1]
+            allowed = candidates.sum(axis=1) <= limit
+            candidates = candidates[allowed]
+            means = means[allowed]
+        if is_one_standard_error(self.selector):
+            self._choose_smallest()
+        elif len(candidates):
+            best = np.lexsort((candidates.sum(axis=1), means))[0]
+            self.chosen = self._point(candidates[best])
+
+    def _rescore(self) -> tuple[BoolArray, FloatArray, FloatArray]:
+        """The best subsets, their mean error over partitions, and their error in the given one; none if in haste."""
+        task = self.task
+        m = len(self.first)
+        done = self.n_evaluations
+        self.rule_text = "The subset with the best score; no other was rescored, because "
+        nothing = np.zeros((0, task.groups.owner.size), dtype=np.bool_), np.empty(0), np.empty(0)
+        if self.in_haste:
+            self.rule_text += "the search was stopped."
+            return nothing
+        if m == 1 and (not task.has_partitions or done < 2 * _EACH):
+            self.rule_text += f"it had fewer than {2 * _EACH} evaluations."
+            if not task.has_partitions:
+                self.rule_text = f"{_NO_PARTITIONS} The subset with the best score was selected."
+            return nothing
+        each = min(MOST, done // _EACH) if m == 1 else min(_FREQUENT, max(1, task.max_evaluations // (5 * m * (m - 1))))
+        bits = _unique_rows([search.best.masks[:each] for search in self.first])
+        evaluators = {search.number: search.evaluator for search in self.first}
+        numbers = range(PARTITIONS + 1 if m == 1 else m)
+
+        def errors_in(number: int) -> FloatArray:
+            evaluator = evaluators[number] if number in evaluators else task.evaluator(task.groups, number)
+            return np.asarray(evaluator.errors(bits))
+
+        errors = self.interrupts.attempt(lambda: [errors_in(number) for number in numbers])
+        if errors is None:
+            self.rule_text += "the search was stopped."
+            return nothing
+        self.rule_text = f"Of the {len(bits)} best subsets of {_count(m)}, the one with the best mean score over "
+        self.rule_text += f"{len(errors)} partitions." if task.has_partitions else f"the given splits. {_NO_PARTITIONS}"
+        means = np.mean(errors, axis=0)
+        self._rescored = bits, means
+        return task.groups.expand(bits), means, errors[0]
+
+    def _find_front(self, candidates: BoolArray, errors: FloatArray) -> None:
+        """Find the front by size in the given partition, with the scores of each split."""
+        task = self.task
+        self.result = task.groups.expand_result(self.first[0].run.result())
+        given = [search for search in self.first if search.found and (search.number == 0 or not task.has_partitions)]
+        results = [task.groups.expand_result(search.run.result()) for search in given]
+        masks = np.vstack([*(np.asarray(result.front_masks) for result in results), candidates])
+        errors = np.concatenate([*(np.asarray(result.front_errors) for result in results), errors])
+        if task.groups.fixed.any() and not self.in_haste and task.subset_size is None:
+            # The fixed features alone, which no search asks for.
+            fixed = task.groups.fixed[np.newaxis]
+            masks = np.vstack([fixed, masks])
+            errors = np.append(task.choice.evaluator.errors(fixed[:, task.groups.used]), errors)
+        order = np.lexsort((errors, masks.sum(axis=1)))
+        lowest = np.minimum.accumulate(errors[order])
+        order = order[np.append(True, lowest[1:] < lowest[:-1])]
+        masks = masks[order]
+        self._errors = errors[order]
         self.fold_scores = None
-        if not self._in_haste:
-            evaluator = self.task.choice.evaluator
-            folds = self.interrupts.attempt(evaluator.fold_errors, masks[:, self.task.groups.used])
-            self.fold_scores = None if folds is None else self.task.scores(folds)
+        if not self.in_haste:
+            folds = self.interrupts.attempt(task.choice.evaluator.fold_errors, masks[:, task.groups.used])
+            self.fold_scores = None if folds is None else task.scores(folds)
         stds = np.full(len(masks), np.nan)
         if self.fold_scores is not None and self.fold_scores.shape[1] > 1:
             stds = self.fold_scores.std(axis=1, ddof=1)
         self.front = [
-            FrontPoint(int(mask.sum()), self.task.score(float(error)), float(std), mask)
-            for error, std, mask in zip(errors, stds, masks, strict=True)
+            FrontPoint(int(mask.sum()), task.score(float(error)), float(std), mask)
+            for error, std, mask in zip(self._errors, stds, masks, strict=True)
         ]
-
-    def _with_fixed_alone(self, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:
-        """The front with the fixed features alone, which no search asks for; they beat subsets that are no better."""
-        fixed = self.task.groups.fixed
-        error = self.task.choice.evaluator.errors(fixed[np.newaxis, self.task.groups.used])
-        better = errors < error
-        return np.vstack([fixed, masks[better]]), np.append(error, errors[better])
 
     def _choose_smallest(self) -> None:
         """Choose the smallest subset within one standard error of the best score."""
@@ -151,102 +229,97 @@ class SubsetSelection:
         else:
             scores = self.fold_scores[-1]
         if scores.size < 2:
-            raise PqswarmError("selection_rule='1se' needs at least two splits: use a larger cv.")
+            raise PqswarmError("n_features_to_select='1se' needs at least two splits: use a larger cv.")
         std = float(scores.std(ddof=1))
         self.front[-1] = replace(best, std=std)
         self.chosen = self.front[int(np.argmax(self._errors <= self._errors[-1] + std / np.sqrt(scores.size)))]
         self.rule_text = "The smallest subset within one standard error of the best score."
 
-    def _rescore(self) -> None:
-        """Choose the subset with the best mean score over the given and other partitions of the samples."""
-        task = self.task
-        better = self.interrupts.attempt(rescore, self.pool, task.partitions(), task.errors_in, self.run.n_evaluations)
-        if better is not None:
-            bits, self.rule_text = better
-            self.chosen = self._point(task.widen(bits))
-
-    def _check_filter(self) -> None:
-        """Choose the first features by a filter instead, if they are clearly better than what searches find."""
-        mask, sentence = find_better_filter(self)
-        if mask is None:
-            self.rule_text += sentence
-        else:
-            self.rule_text = sentence
-            self.chosen = self._point(mask)
-
-    def repeat(self, selector: "SwarmSelector", data: SelectorData, seed: int) -> "SubsetSelection | None":
-        """Return a selection with other options, data and seed; None if Ctrl-C or the time ended it."""
-        task = self.interrupts.attempt(make_task, selector, data, seed)
-        if task is None:
-            return None
-        other = SubsetSelection(selector, task, data, self.interrupts, self.deadline)
-        other.search()
-        if self.interrupts.pressed or other.stop_reason == "max_time":
-            return None
-        other.choose()
-        return None if self.interrupts.pressed else other
-
     def _point(self, mask: BoolArray) -> FrontPoint:
-        """A subset, on the front or not, with its score."""
-        used = self.task.groups.used
-        evaluator = self.task.choice.evaluator
-        if (mask & ~used).any():
-            used = mask
-            evaluator = self.task.choose(np.flatnonzero(mask), self.task.splits).evaluator
-        folds = evaluator.fold_errors(mask[np.newaxis, used])[0]
+        """A subset, on the front or not, with its score in the given partition."""
+        bits = mask[np.newaxis, self.task.groups.used]
+        folds = self.task.choice.evaluator.fold_errors(bits)[0]
         std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
-        error = float(evaluator.errors(mask[np.newaxis, used])[0])
+        error = float(self.task.choice.evaluator.errors(bits)[0])
         return FrontPoint(int(mask.sum()), self.task.score(error), std, mask)
 
+    def _find_pool(self) -> BoolArray:
+        """The features that good subsets of the searches contain most often, within the limit.
 
-def find_better_filter(selection: "SubsetSelection") -> tuple[BoolArray | None, str]:
-    """Return the first features of a filter and a sentence if they are better than what searches find, else None.
+        Good are those whose mean error over the partitions is within one standard error of the lowest. Of features that
+        they contain equally often, those that the best subsets of each search contain more often come first.
+        """
+        groups = self.task.groups
+        limit = self.chosen.size if self.task.limit == "auto" else self.task.limit
+        best = [search.best.masks[:_FREQUENT].mean(axis=0) for search in self.first if search.found]
+        frequencies = np.mean(best, axis=0)
+        candidates, means = self._rescored
+        doubt = self.chosen.std / np.sqrt(self.task.splits.n_folds)
+        if len(candidates) and np.isfinite(doubt):
+            good = candidates[means <= means.min() + doubt]
+            frequencies = good.mean(axis=0) + _TIE_BREAK * frequencies
+        pool = groups.fixed.copy()
+        for bit in np.argsort(-frequencies, kind="stable")[: np.count_nonzero(frequencies)]:
+            more = pool | (groups.owner == bit)
+            if more.sum() <= limit:
+                pool = more
+        return pool
 
-    They are if their error over the parts is lower by more than two standard errors. Nothing is compared if the filter
-    cannot rank the data, or the search had constraints or few evaluations or was stopped before its end.
+    def _choose_members(self) -> None:
+        """Choose the members of the ensemble: the best subset of each search, then the second best, ..."""
+        if self.task.n_subsets == 1 or (self.task.limit is not None and self.pool is None):
+            self.members = self.chosen.support[np.newaxis]
+            return
+        everything = np.ones_like(self.chosen.support)
+        allowed = everything if self.pool is None else self.pool
+        inside = _by_rank(self.second, _BEST_INSIDE)
+        cut = [mask & allowed for mask in _by_rank(self.first, _BEST)]
+        members = [mask for mask in [*inside, *cut] if mask.any()] or [allowed]
+        self.members = _unique_rows([np.array(members)])
+        union = int(self.members.any(axis=0).sum())
+        count = len(self.members)
+        self.rule_text += f" Predictions average {count} subsets of {_count(len(self.first))}, {union} features in all."
+
+
+def score_members(selection: SubsetSelection) -> FloatArray:
+    """Return the cross-validated scores of the first one, two, ... members, in a partition that no search has seen.
+
+    They take at most a tenth of the fits of the searches; else, and if there is no such partition, none are returned.
     """
     task = selection.task
     data = selection.data
-    constrained = task.subset_size is not None or bool(selection.selector.constraints)
-    if selection.run.n_evaluations < _FEWEST or constrained or hasattr(data.X, "toarray"):
-        return None, ""
-    partition = partial(plain_partition, selection.selector.cv, classifies=task.classifies)
-    splits = partition(data.y, _PARTS, derived_seed(task.seed, (2**31 + 3,)))
-    numbers = as_numbers(data.X)
-    if splits is None or numbers is None:
-        return None, ""
-    searched = []
-    for number, (train, test) in enumerate(splits.split()):
-        part = data.take(train)
-        seed = derived_seed(task.seed, (2**31 + 4, number))
-        short = copy(selection.selector)
-        short.selection_rule = "best"
-        short.callbacks = None
-        short.max_evaluations = selection.run.n_evaluations // _DIVISOR
-        if task.prefilter is not None and short.prefilter == "auto":
-            short.prefilter = int(task.groups.used.sum())  # deciding it again would take most of the time
-        short.cv = partition(part.y, task.splits.n_folds, seed)
-        with catch_warnings(action="ignore"):  # the search on all samples has warned
-            nested = selection.repeat(short, part, seed)
-        if nested is None:
-            return None, ""
-        columns = np.flatnonzero(nested.chosen.support)
-        evaluator = task.choose(columns, Splits([(train, test)], len(data.y))).evaluator
-        searched.append(float(evaluator.errors(np.ones((1, columns.size), dtype=np.bool_))[0]))
-    rank = partial(rank_by_filter, "anova", continuous=not task.classifies)
-    sizes = sorted({min(size, numbers.shape[1]) for size in _SIZES})
-    with catch_warnings(action="ignore"):
-        errors = filtered_errors(rank, task.choose, numbers, data.y, splits, sizes)
-    means = np.nan_to_num(errors.mean(axis=0), nan=np.inf)
-    best = int(means.argmin())
-    gains = np.array(searched) - errors[:, best]
-    scores = f"({task.score(means[best]):.3g} vs. {task.score(float(np.mean(searched))):.3g})"
-    if not gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(gains.size):  # also of NaN
-        features = f"{sizes[best]} features by ANOVA F"
-        return None, (f" A filter ({features}) did not score significantly higher in nested cross-validation {scores}.")
-    mask = np.zeros(numbers.shape[1], dtype=np.bool_)
-    mask[rank(numbers, data.y)[: sizes[best]]] = True
-    return mask, (
-        f"The first {sizes[best]} features by ANOVA F, which scored significantly higher than searches in nested "
-        f"cross-validation {scores}."
-    )
+    members = selection.members
+    seed = derived_seed(task.seed, (2**31 + 5,))
+    splits = plain_partition(selection.selector.cv, data.y, _PARTS, seed, classifies=task.classifies)
+    if selection.in_haste or splits is None or 10 * len(members) > selection.n_evaluations:
+        return np.empty(0)
+    scorer = scorer_of(selection.selector)
+
+    def score_in(train: IntArray, test: IntArray) -> list[float]:
+        fitted = data.take(train).fit_all(task.estimator, members, task.n_jobs)
+        ensemble = GrowingEnsemble(fitted, members, several=data.y.ndim > 1)
+        return [data.take(test).score(scorer, ensemble.grow(count)) for count in range(1, len(members) + 1)]
+
+    scores = [selection.interrupts.attempt(score_in, train, test) for train, test in splits.split()]
+    done = [each for each in scores if each is not None]
+    return np.mean(done, axis=0) if len(done) == len(scores) else np.empty(0)
+
+
+_NO_PARTITIONS = "The cross-validation is not a plain k-fold, so there are no other partitions of the samples."
+
+
+def _count(searches: int) -> str:
+    return "one search" if searches == 1 else f"{searches} searches"
+
+
+def _by_rank(searches: Sequence[PlannedSearch], count: int) -> list[BoolArray]:
+    """The best subset of each search, then the second best of each, ..."""
+    masks = [search.best_masks for search in searches]
+    return [best[rank] for rank in range(count) for best in masks if rank < len(best)]
+
+
+def _unique_rows(parts: Sequence[BoolArray]) -> BoolArray:
+    """The rows of arrays, each once, in their order."""
+    rows = np.vstack(parts)
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return rows[np.sort(first)]

@@ -1,61 +1,36 @@
-"""Save and resume a search: the state of its run, and the identity of its task."""
+"""Save and resume searches: the states of their runs, and the identity of their task."""
 
 import hashlib
 import json
 import re
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from pqswarm._base.array_file import DAMAGE, write_arrays
+from pqswarm._base.array_file import DAMAGE, read_npy, write_arrays
 from pqswarm._base.files import write_atomically
+from pqswarm._base.text import printable
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.search import Run
-from pqswarm.selector.rescoring import Pool
+
+if TYPE_CHECKING:
+    from pqswarm.selector.plan import PlannedSearch
 
 NO_SHARING = " (clones, as in GridSearchCV or cross_val_score, cannot share one: set storage=None there)"
 """What a message about storage says to those whose clones share a file."""
 _FORMAT = "pqswarm-selector"
-_VERSION = 2
+_VERSION = 3
+_MANIFEST = "manifest.json"
 _PAUSE = 5.0  # minimum seconds between two saves
 _PAUSES = 20.0  # minimum pause, as a multiple of the time of a save
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-
-
-@dataclass(frozen=True)
-class Saved:
-    """The state of a run, of the pool of its best subsets, and the `identity` of its task as texts and digests."""
-
-    identity: Mapping[str, str]
-    run: Mapping[str, AnyArray]
-    pool: Mapping[str, AnyArray]
-
-    def restore(self, run: Run, pool: Pool, identity: Mapping[str, str], path: Path) -> None:
-        """Restore the run; if the task differs, raise an error that says what differs, and a remedy."""
-        remedy = f"delete that file, or use another file for storage{NO_SHARING}"
-        for key in sorted(self.identity.keys() | identity.keys()):
-            before = self.identity.get(key, "nothing")
-            now = identity.get(key, "nothing")
-            if before != now:
-                what = _DIGESTS.get(key, f"{key}: {shorten(before, 120)} before, {shorten(now, 120)} now")
-                raise PqswarmError(f"storage {path} is of another search with different {what}: {remedy}.")
-        run.restore(self.run)
-        pool.restore(self.pool)
-        done = run.n_evaluations
-        if done > run.max_evaluations:
-            raise PqswarmError(
-                f"storage {path} is of a search of {done} evaluations: set max_evaluations to at least that, or "
-                f"{remedy}."
-            )
 
 
 _DIGESTS = {
@@ -64,15 +39,62 @@ _DIGESTS = {
 }
 
 
-class Saver:
-    """Saves the state of a run to a file at intervals, atomically."""
+class Storage:
+    """A file with the states of searches, and the identity of their task as texts and digests.
 
-    def __init__(self, path: Path, identity: Mapping[str, str], run: Run, pool: Pool) -> None:
+    `states` are those that were read: arrays by ``NUMBER.run.NAME`` and ``NUMBER.best.NAME``. The file is saved at
+    intervals, atomically, with the searches that were restored, whether or not there was a state.
+    """
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._identity = identity
-        self._run = run
-        self._pool = pool
+        self._remedy = f"delete that file, or use another file for storage{NO_SHARING}"
+        self._searches: list[PlannedSearch] = []
         self._due = time.monotonic() + _PAUSE
+        self.identity: Mapping[str, str] = {}
+        self._states: Mapping[str, AnyArray] = {}
+        if path.exists():
+            self.identity, self._states = _read(path)
+
+    def check(self, identity: Mapping[str, str]) -> None:
+        """Raise an error that says what differs, and a remedy, if the file is of another task."""
+        for key in sorted(self.identity.keys() | identity.keys()) if self.identity else ():
+            before = self.identity.get(key, "nothing")
+            now = identity.get(key, "nothing")
+            if before != now:
+                texts = [printable(shorten(text, 120)) for text in (before, now)]
+                what = _DIGESTS.get(key, f"{printable(key[:40])}: {texts[0]} before, {texts[1]} now")
+                raise PqswarmError(f"storage {self._path} is of another search with different {what}: {self._remedy}.")
+        self.identity = identity
+
+    def restore(self, searches: Sequence["PlannedSearch"]) -> None:
+        """Restore searches of which there is a state, and save these searches from now on."""
+        self._searches += searches
+        for search in searches:
+            run = self._state_of(search, "run")
+            if not run:
+                continue
+            try:
+                search.run.restore(run)
+                search.best.restore(self._state_of(search, "best"))
+            except (*DAMAGE, TypeError, PqswarmError) as error:
+                raise _damaged(self._path) from error
+        longest = max(search.run.n_evaluations for search in searches)
+        if any(search.run.n_evaluations > search.run.max_evaluations for search in searches):
+            raise PqswarmError(
+                f"storage {self._path} is of a search of {longest} evaluations: set max_evaluations to at least "
+                f"that{' times the number of searches' if len(searches) > 1 else ''}, or {self._remedy}."
+            )
+        further = any(int(name.partition(".")[0]) >= len(self._searches) for name in self._states)
+        if further and not all(search.run.done for search in searches):
+            raise PqswarmError(
+                f"storage {self._path} is of a search whose second phase, inside the pool of features, has begun: "
+                f"set max_evaluations as before, or {self._remedy}."
+            )
+
+    def _state_of(self, search: "PlannedSearch", part: str) -> dict[str, AnyArray]:
+        start = f"{search.number}.{part}."
+        return {name.removeprefix(start): array for name, array in self._states.items() if name.startswith(start)}
 
     def save_if_due(self) -> None:
         """Save if the last save was long enough ago."""
@@ -82,41 +104,53 @@ class Saver:
     def save(self) -> None:
         """Save now."""
         began = time.monotonic()
-        texts = {"format": _FORMAT, "version": _VERSION, "identity": dict(self._identity)}
-        arrays = {f"run.{name}": array for name, array in self._run.state().items()}
-        arrays |= {f"pool.{name}": array for name, array in self._pool.state().items()}
-        manifest = {"manifest.json": json.dumps(texts, indent=1)}
-        write_atomically(self._path, lambda file: write_arrays(file, arrays, manifest, zipfile.ZIP_DEFLATED))
+        arrays: dict[str, AnyArray] = {}
+        for search in self._searches:
+            for part, state in (("run", search.run.state()), ("best", search.best.state())):
+                arrays |= {f"{search.number}.{part}.{name}": np.asarray(array) for name, array in state.items()}
+        identity = dict(self.identity)
+        digest = _digest_of_file(identity, arrays)
+        manifest = {"format": _FORMAT, "version": _VERSION, "identity": identity, "digest": digest}
+        texts = {_MANIFEST: json.dumps(manifest, indent=1)}
+        write_atomically(self._path, lambda file: write_arrays(file, arrays, texts, zipfile.ZIP_DEFLATED))
         ended = time.monotonic()
         self._due = ended + max(_PAUSE, _PAUSES * (ended - began))
 
 
-def read_saved(path: Path) -> Saved | None:
-    """Return the content of a file of :class:`Saver`, or None if there is no file; nothing is unpickled."""
+def _read(path: Path) -> tuple[dict[str, str], dict[str, AnyArray]]:
+    """The identity and the arrays of a file, which is not trusted; nothing is unpickled."""
     try:
         with zipfile.ZipFile(path) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-        if manifest["format"] != _FORMAT:
-            raise FileFormatError(f"{path} is not a SwarmSelector file: use another file for storage.")
-        if manifest["version"] != _VERSION:
-            raise FileFormatError(f"{path} was written by another version of pqswarm: delete it and fit again.")
-        states: dict[str, dict[str, AnyArray]] = {"run": {}, "pool": {}}
-        with np.load(path, allow_pickle=False) as arrays:
-            for key in arrays.files:
-                owner, dot, name = key.partition(".")
-                if dot and owner in states:
-                    states[owner][name] = arrays[key]
-        return Saved({str(key): str(value) for key, value in manifest["identity"].items()}, **states)
-    except FileNotFoundError:
-        return None
+            manifest = json.loads(archive.read(_MANIFEST))
+            if manifest["format"] != _FORMAT:
+                raise FileFormatError(f"{path} is not a SwarmSelector file: use another file for storage.")
+            if manifest["version"] != _VERSION:
+                raise FileFormatError(f"{path} was written by another version of pqswarm: delete it and fit again.")
+            names = [name for name in archive.namelist() if name != _MANIFEST]
+            arrays = {name.removesuffix(".npy"): read_npy(archive.read(name), name) for name in names}
+        identity = {str(key): str(value) for key, value in manifest["identity"].items()}
+        int(identity["random_state"])
+        if manifest["digest"] != _digest_of_file(identity, arrays):
+            raise ValueError("the digest is that of another content")
     except OSError as error:
         raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
-    except FileFormatError:
-        raise
-    except (*DAMAGE, AttributeError, TypeError) as error:
-        raise FileFormatError(
-            f"{path} is damaged or not a SwarmSelector file: delete it, or use another file for storage."
-        ) from error
+    except FileFormatError as error:
+        raise error if str(path) in str(error) else _damaged(path) from error
+    except (*DAMAGE, AttributeError, TypeError, RecursionError, MemoryError) as error:
+        raise _damaged(path) from error
+    return identity, arrays
+
+
+def _damaged(path: Path) -> FileFormatError:
+    return FileFormatError(
+        f"{path} is damaged or not a SwarmSelector file: delete it, or use another file for storage."
+    )
+
+
+def _digest_of_file(identity: Mapping[str, str], arrays: Mapping[str, AnyArray]) -> str:
+    """The digest of everything in a file."""
+    names = sorted(arrays)
+    return digest_for_storage(json.dumps([identity, names], sort_keys=True), *(arrays[name] for name in names))
 
 
 def storage_path(storage: Any) -> Path | None:
@@ -129,8 +163,11 @@ def storage_path(storage: Any) -> Path | None:
 
 
 @contextmanager
-def lock_storage_file(path: Path) -> Iterator[None]:
-    """Keep other processes from using a storage file inside this context."""
+def open_storage(path: Path | None) -> Iterator[Storage | None]:
+    """Open a storage file, if any, which other processes cannot use inside this context."""
+    if path is None:
+        yield None
+        return
     guard = path.with_name(f"{path.name}.lock")
     if not path.parent.is_dir():
         raise PqswarmError(f"storage {path} is in a folder that does not exist: create {path.parent}, or use another.")
@@ -144,7 +181,7 @@ def lock_storage_file(path: Path) -> Iterator[None]:
     except OSError as error:
         raise PqswarmError(f"cannot use {path} as storage: {error.strerror or error}.") from error
     try:
-        yield
+        yield Storage(path)
     finally:
         with suppress(OSError):
             guard.unlink()

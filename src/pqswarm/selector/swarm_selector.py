@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from copy import deepcopy
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,25 +19,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm._kernels.compile_times import log_compiling
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, takes_missing
 from pqswarm.search import Progress, SearchResult
-from pqswarm.selector.search_loop import Interrupts, check_callbacks, deadline_of
-from pqswarm.selector.selection import FrontPoint, SubsetSelection
-from pqswarm.selector.storage import Saver, lock_storage_file, read_saved, storage_path
-from pqswarm.selector.task import (
-    RULES,
-    given_estimator,
-    make_task,
-    read_input,
-    seed_of,
-)
+from pqswarm.selector.comparison import Comparison, compare_selection
+from pqswarm.selector.ensemble import SubsetEnsemble
+from pqswarm.selector.search_loop import Interrupts, StopReason, check_callbacks, deadline_of
+from pqswarm.selector.selection import FrontPoint, SubsetSelection, score_members
+from pqswarm.selector.storage import open_storage, storage_path
+from pqswarm.selector.task import given_estimator, make_task, read_input, scorer_of, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
+TRANSFORMS = ("best", "union")
+"""What a selector hands on: the best subset, or the features of all subsets."""
+_COMPILING = 20  # seconds that the functions of a first fit take to compile, at most
 _BARS = 25  # features in a bar chart at most
 _STRONG = "tab:blue"
 _FAINT = "lightsteelblue"
@@ -59,29 +58,31 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-def _delegated(method: str, what: str) -> Any:
-    """A method of `best_estimator_`, which gets the selected features."""
+def _averaged(method: str, what: str) -> Any:
+    """A method of the ensemble of `estimators_`."""
 
     def call(self: Any, X: Any) -> FloatArray:
-        selected = self._selected(X)
-        predicted: FloatArray = getattr(self.best_estimator_, method)(selected)
+        X = self._checked(X)
+        predicted: FloatArray = getattr(self._ensemble, method)(X)
         return predicted
 
     call.__name__ = method
-    call.__doc__ = f"{what} by `best_estimator_`; see :meth:`predict`."
+    call.__doc__ = what
     return available_if(_estimator_has(method))(call)
 
 
 class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features that minimize the cross-validated error of an estimator, by MERIT, 2D swarms or others.
+    """Select features by searches for the lowest cross-validated error of an estimator, and predict by several subsets.
 
-    The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear
-    discriminant analysis, and k-NN, linear and ridge regression have exact evaluators, tens to hundreds of times faster
-    than fitting; any other estimator is fitted as usual.
+    Several searches, by MERIT, 2D swarms or others, each on its own partition of the samples into folds, find subsets
+    of the features with a low error, the mean over the splits. `predict` averages the estimators fitted to these
+    subsets: fewer errors on new samples than with any one subset, by default with no more features. `transform`
+    returns the best single subset.
 
-    After `fit`, the selector transforms, and predicts by the estimator refitted to the selected features. Ctrl-C stops
-    the search at any time and keeps the best subset found. A search that will take more than a minute starts with a
-    warning that estimates its time.
+    k-nearest neighbours, Gaussian and kernel naive Bayes, linear discriminant analysis, and k-NN, linear and ridge
+    regression have exact evaluators, tens to hundreds of times faster than fitting; any other estimator is fitted as
+    usual. Ctrl-C stops the search at any time and keeps what was found. A search that will take more than a minute
+    starts with a warning that estimates its time.
 
     Of equal distances, the k-NN evaluator takes the lower sample index, scikit-learn an arbitrary one: on data with
     many equal distances, such as integers, its score of the same subset can differ.
@@ -96,28 +97,29 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         :class:`pqswarm.search.Search`, or a pair of either and a mapping of its parameters, such as
         ``("2d-upso", {"swarm_size": 50})``. MERIT's `start_size` is 8 by default here, since features may have any
         scale; 20 finds better subsets of scaled ones.
+    n_subsets : int, default=5
+        Number of searches whose subsets are averaged; they share the evaluations, and are fewer if each would have
+        less than 300 with an exact evaluator. 1 selects one subset, which `predict` uses too.
+    max_features : "auto", int, float or None, default="auto"
+        Limit on the number of features that all subsets use together, or on their fraction. ``"auto"`` is the size of
+        the best single subset, None no limit: more features, and often a lower error. With a limit, half of the
+        evaluations search among all features, the other half among those that the best subsets contain most often.
+    transform_features : {"best", "union"}, default="best"
+        What `transform`, `get_support` and `support_` hand on: the best single subset, or all features that `predict`
+        uses.
     cv : int, cross-validation generator or iterable, default=None
-        Cross-validation, as in scikit-learn. If None, use 10 folds with an exact evaluator, else 5.
+        Cross-validation, as in scikit-learn. If None, use 10 folds with an exact evaluator, else 5. If it is not a
+        plain k-fold, all searches use the same splits.
     scoring : str or callable, default=None
         As in scikit-learn. If None, use the accuracy of a classifier, R2 of a regressor.
     max_evaluations : int, default=None
-        Number of subsets to evaluate. If None, use 6000 with an exact evaluator, else 600. MERIT counts a classifier's
-        subset that it drops after some of the folds as that fraction of an evaluation.
-    n_features_to_select : int or float, default=None
-        Number or fraction of features to select, including fixed ones; a group counts as one. If None, the search
-        decides.
-    selection_rule : {"filter-check", "rescored", "best", "1se"}, default="filter-check"
-        Which subset is selected, against overfitting to the folds:
-
-        - ``"best"``: the subset with the best score.
-        - ``"1se"``: the smallest on the front of size and score within one standard error of the best.
-        - ``"rescored"``: of the best 20 (one per 300 evaluations, if fewer), the one with the best mean score over the
-          given folds and ten other partitions of the samples. It adds a thirtieth to the evaluations.
-        - ``"filter-check"``: the same, but after 3000 evaluations or more, five short searches are repeated in training
-          sets. If the first features by ANOVA's F score better on the test sets, by more than two standard errors,
-          they are selected instead. It adds half to the evaluations.
-
-        If `cv` is not a plain k-fold, or the search ran out of time, the last two are ``"best"``.
+        Number of subsets to evaluate, in all searches together. If None, use 1200 for each search with an exact
+        evaluator, 600 without a limit on the features, 3000 for one subset; and 600 in all if the estimator is fitted.
+        MERIT counts a subset that it drops after some of the fitted folds as that fraction of an evaluation.
+    n_features_to_select : int, float or "1se", default=None
+        Number or fraction of features of a subset, including fixed ones; a group counts as one. ``"1se"`` selects the
+        smallest subset on the front of size and score within one standard error of the best. If None, the search
+        decides: of the best subsets of each search, the one with the best mean score over several partitions.
     prefilter : int, str or None, default="auto"
         Search only the features ranked first by a filter:
 
@@ -141,40 +143,60 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         An int makes the selection repeatable. Estimators without random_state get one derived from it.
     callbacks : callable or list of callables, default=None
         Called with the progress after each batch: `n_evaluations`, `max_evaluations`, `score`, `size`, `features`,
-        `mask` and `elapsed` [s]; it prints as a sentence. The search stops if one returns True. See
+        `mask` and `elapsed` [s]; it prints as a sentence. All searches stop if one returns True. See
         :class:`EarlyStopping`, also for a limit of time, and :class:`ProgressBar`. They are not pickled.
     storage : str or Path, default=None
-        A file that stores the state of the search every few seconds and at its end. `fit` resumes from it, also with a
-        larger `max_evaluations`, with the same result as without interruption. Different data or parameters are an
-        error.
+        A file that stores the state of the searches every few seconds and at their end. `fit` resumes from it, with
+        the same result as without interruption. It also resumes with a larger `max_evaluations`, until the search
+        among the most frequent features has begun. Different data or parameters are an error.
 
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features_in_,)
-        The selected features.
-    best_score_ : float
-        Their mean score over the splits. It was optimized: expect less on new data, see :func:`nested_score`.
-    rule_ : str
-        How the subset was selected, as a sentence.
+        The selected features: the best single subset, or `union_` if `transform_features` is ``"union"``.
     n_features_ : int
-        Number of selected features.
+        Their number.
+    best_subset_ : ndarray of bool, shape (n_features_in_,)
+        The best single subset.
+    best_score_ : float
+        Its mean score over the splits of `cv`. It was optimized: expect less on new data, see :func:`nested_score`.
+    best_estimator_ : object
+        The estimator, fitted to the best single subset of all samples.
+    subsets_ : ndarray of bool, shape (n_subsets_, n_features_in_)
+        The subsets that `predict` averages: the best of each search, then the second best of each, and so on.
+    union_ : ndarray of bool, shape (n_features_in_,)
+        The features that they use together.
+    estimators_ : list
+        The estimator, fitted to each of these subsets of all samples.
+    subset_scores_ : ndarray
+        Cross-validated score of the first one, two, ... of `subsets_` averaged, in folds that no search has seen.
+        Empty if it would take more than a tenth of the evaluations, if `cv` is not a plain k-fold, or if the search
+        was stopped.
+    comparison_ : Comparison or None
+        Scores of selected features, of all features and of those ranked first by ANOVA's F, in nested cross-validation
+        with short searches. None if the search was stopped, had fewer than 200 evaluations, or `cv` is not a plain
+        k-fold.
+    comparison_text_ : str
+        What follows from it, or why there is none, as a sentence.
+    rule_ : str
+        How the subsets were selected, as a sentence.
     front_ : list of FrontPoint
-        The best subsets by size, each with `size`, `score`, `std` over the splits, and `support`. `std` is NaN if the
-        search was interrupted or ran out of time.
+        The best subsets by size, each with `size`, `score`, `std` over the splits of `cv`, and `support`. `std` is NaN
+        if the search was interrupted or ran out of time.
     cv_results_ : dict of ndarray
         Scores of the subsets on the front, as in scikit-learn: `n_features`, `mean_test_score`, `std_test_score`,
         `split0_test_score`, ... Only sizes if the search was interrupted or ran out of time.
     results_ : pandas.DataFrame
         The front, with the scores of each split, and each improvement of the search.
-    best_estimator_ : object
-        The estimator, fitted to the selected features of all samples.
     classes_ : ndarray
-        Its labels, of a classifier.
+        The labels, of a classifier.
     history_ : SearchResult
-        The result of the search, with the lowest error and its subset size after each evaluation.
+        The result of the search on the splits of `cv`, with the lowest error and its subset size after each evaluation.
+    n_evaluations_ : int
+        Evaluations of all searches.
     stop_reason_ : str
         Why the search ended: ``"max_evaluations"``, ``"max_time"``, ``"callback"``, ``"interrupted"``, or
-        ``"finished"`` if the algorithm ended by itself.
+        ``"finished"`` if the algorithm ended by itself, or knew all subsets.
     interrupted_ : bool
         Whether Ctrl-C ended the fit.
     evaluator_name_ : str
@@ -189,10 +211,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_wine(return_X_y=True, as_frame=False)
-    >>> selector = SwarmSelector(GaussianNB(), max_evaluations=300, random_state=0).fit(X, y)
-    >>> bool(selector.best_score_ > 0.97), bool(selector.n_features_ < 13), selector.stop_reason_
-    (True, True, 'max_evaluations')
-    >>> selector.transform(X).shape[1] == selector.n_features_
+    >>> selector = SwarmSelector(GaussianNB(), max_evaluations=1000, random_state=0).fit(X, y)
+    >>> bool(selector.best_score_ > 0.95), bool(selector.n_features_ < 13), bool(selector.score(X, y) > 0.97)
+    (True, True, True)
+    >>> selector.transform(X).shape[1] == selector.n_features_ >= selector.union_.sum()
     True
     """
 
@@ -203,11 +225,13 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         estimator: Any = None,
         *,
         algorithm: Any = DEFAULT_ALGORITHM,
+        n_subsets: int = 5,
+        max_features: Any = "auto",
+        transform_features: str = "best",
         cv: Any = None,
         scoring: Any = None,
         max_evaluations: int | None = None,
         n_features_to_select: Any = None,
-        selection_rule: str = "filter-check",
         prefilter: Any = "auto",
         constraints: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -217,11 +241,13 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     ) -> None:
         self.estimator = estimator
         self.algorithm = algorithm
+        self.n_subsets = n_subsets
+        self.max_features = max_features
+        self.transform_features = transform_features
         self.cv = cv
         self.scoring = scoring
         self.max_evaluations = max_evaluations
         self.n_features_to_select = n_features_to_select
-        self.selection_rule = selection_rule
         self.prefilter = prefilter
         self.constraints = constraints
         self.n_jobs = n_jobs
@@ -287,41 +313,52 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """
         deadline = deadline_of(check_callbacks(self.callbacks))
         data = read_input(self, X, y, groups, fit_params)
-        check_name("selection_rule", self.selection_rule, RULES)
+        check_name("transform_features", self.transform_features, TRANSFORMS)
         path = storage_path(self.storage)
+        log_compiling(_COMPILING)
         with Interrupts() as interrupts:
-            with nullcontext() if path is None else lock_storage_file(path):
-                saved = None if path is None else read_saved(path)
-                if saved is not None and self.random_state is None:
-                    seed = int(saved.identity["random_state"])
+            with open_storage(path) as storage:
+                if storage is not None and storage.identity and self.random_state is None:
+                    seed = int(storage.identity["random_state"])
                 else:
                     seed = seed_of(self.random_state)
                 task = interrupts.insist(make_task, self, data, seed)
-                selection = SubsetSelection(self, task, data, interrupts, deadline)
-                if saved is not None and path is not None:
-                    saved.restore(selection.run, selection.pool, task.identity, path)
+                if storage is not None:
+                    storage.check(task.identity)
+                selection = SubsetSelection(self, task, data, interrupts, deadline, storage)
                 selection.warn_if_slow()
-                saver = None if path is None else Saver(path, task.identity, selection.run, selection.pool)
                 try:
-                    selection.search(saver)
+                    selection.search()
                 finally:
-                    if saver is not None:
-                        saver.save()
-            selection.choose()
+                    if storage is not None:
+                        storage.save()
             self._remember(selection)
-            self.best_estimator_ = interrupts.insist(data.fit, task.estimator, self.support_)
+            self.estimators_ = interrupts.insist(data.fit_all, task.estimator, self.subsets_, task.n_jobs)
+            self.best_estimator_ = self.estimators_[0]
+            if not np.array_equal(self.best_subset_, self.subsets_[0]):
+                self.best_estimator_ = interrupts.insist(data.fit, task.estimator, self.best_subset_)
+            self._is_multiple = data.y.ndim > 1
+            self.subset_scores_: FloatArray = score_members(selection)
+            compared = compare_selection(selection)
+            self.comparison_: Comparison | None = compared if isinstance(compared, Comparison) else None
+            self.comparison_text_ = compared.text if isinstance(compared, Comparison) else compared
         self.interrupted_ = interrupts.pressed
+        self.stop_reason_: StopReason = selection.stop_reason
         if self.interrupted_:
             later = " Fit again to resume." if path is not None else ""
-            done = self.history_.n_evaluations
+            done = selection.n_evaluations
             warnings.warn(f"interrupted: the best of {done} evaluations is kept.{later}", stacklevel=2)
         return self
 
     def _remember(self, selection: SubsetSelection) -> None:
         """Set the attributes of a selection."""
-        self.support_: BoolArray = selection.chosen.support
+        self.best_subset_: BoolArray = selection.chosen.support
         self.best_score_ = selection.chosen.score
-        self.n_features_ = selection.chosen.size
+        self.subsets_: BoolArray = selection.members
+        self.union_: BoolArray = np.asarray(selection.members.any(axis=0))
+        self.support_: BoolArray = self.best_subset_ if self.transform_features == "best" else self.union_
+        self.n_features_ = int(self.support_.sum())
+        self.n_evaluations_ = selection.n_evaluations
         self.front_: list[FrontPoint] = selection.front
         self.history_: SearchResult = selection.result
         self.cv_results_: dict[str, AnyArray] = {"n_features": np.array([point.size for point in self.front_])}
@@ -329,7 +366,6 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             self.cv_results_["mean_test_score"] = scores.mean(axis=1)
             self.cv_results_["std_test_score"] = scores.std(axis=1)
             self.cv_results_ |= {f"split{number}_test_score": column for number, column in enumerate(scores.T)}
-        self.stop_reason_ = selection.stop_reason
         self.evaluator_name_ = selection.task.choice.reason
         self.prefilter_ = selection.task.prefilter
         self.rule_ = selection.rule_text
@@ -346,13 +382,13 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         Returns
         -------
         ndarray of bool, shape (n_features_in_,)
-            The subset on ``front_`` of that size, or the next smaller one. `support_` is not changed.
+            The subset on ``front_`` of that size, or the next smaller one.
 
         Examples
         --------
         >>> from sklearn.datasets import load_wine
         >>> selector = SwarmSelector(max_evaluations=200, random_state=0).fit(*load_wine(return_X_y=True))
-        >>> bool((selector.select(selector.n_features_) == selector.support_).all())
+        >>> int(selector.select(4).sum()) <= 4
         True
         """
         check_is_fitted(self)
@@ -381,21 +417,27 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         return np.asarray(self.best_estimator_.classes_)
 
-    def _selected(self, X: Any) -> Any:
-        """The selected columns of X, checked."""
+    @property
+    def _ensemble(self) -> SubsetEnsemble:
+        return SubsetEnsemble(self.estimators_, self.subsets_, several=self._is_multiple)
+
+    def _checked(self, X: Any) -> Any:
+        """X with all columns, checked."""
         check_is_fitted(self)
         if is_table(X) and not issparse(X):
             validate_data(self, X, skip_check_array=True, reset=False)
-        else:
-            tags = get_tags(self).input_tags
-            sparse = ("csr", "csc") if tags.sparse else False
-            finite = "allow-nan" if tags.allow_nan else True
-            X = validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
-        return take_table(X, np.flatnonzero(self.support_), axis=1)
+            return X
+        tags = get_tags(self).input_tags
+        sparse = ("csr", "csc") if tags.sparse else False
+        finite = "allow-nan" if tags.allow_nan else True
+        return validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
 
     @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> AnyArray:
-        """Predict labels or targets, (n,) or (n, n_targets), of samples with all features; the selected ones are used.
+        """Predict labels or targets, (n,) or (n, n_targets), of samples with all features.
+
+        The estimators of all subsets are averaged: a label is the one with the highest mean probability, else mean
+        decision function, else that of most estimators, of equals the first in `classes_`; a target is the mean.
 
         Examples
         --------
@@ -406,20 +448,20 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         >>> selector.predict(X[:3]).tolist(), selector.predict_proba(X[:3]).shape, bool(selector.score(X, y) > 0.9)
         ([0, 0, 0], (3, 3), True)
         """
-        selected = self._selected(X)
-        return np.asarray(self.best_estimator_.predict(selected))
+        X = self._checked(X)
+        return self._ensemble.predict(X)
 
-    predict_proba = _delegated("predict_proba", "Predict the probabilities of the classes")
-    predict_log_proba = _delegated("predict_log_proba", "Predict the log probabilities of the classes")
-    decision_function = _delegated("decision_function", "Return the decision function")
+    predict_proba = _averaged("predict_proba", "Predict the mean probabilities of the classes; see :meth:`predict`.")
+    predict_log_proba = _averaged("predict_log_proba", "Predict the logarithms of the mean probabilities.")
+    decision_function = _averaged("decision_function", "Return the mean decision function.")
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Return the score of `best_estimator_`: `scoring`, or its own.
+        """Return the score of :meth:`predict`: `scoring`, or accuracy or R2.
 
         Arguments of the scorer, such as ``sample_weight``, can be given by keyword.
         """
-        selected = self._selected(X)
-        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, selected, y, **params))
+        X = self._checked(X)
+        return float(scorer_of(self)(self._ensemble, X, y, **params))
 
     @property
     def results_(self) -> Any:
@@ -447,7 +489,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
                 "score": point.score,
                 "std": point.std,
                 "size": point.size,
-                "selected": bool(np.array_equal(point.support, self.support_)),
+                "selected": bool(np.array_equal(point.support, self.best_subset_)),
                 "features": named(point.support),
             }
             for point in self.front_
@@ -486,10 +528,30 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
         axes = _axes_or_new(ax)
-        axes.errorbar(sizes, scores, np.nan_to_num(stds), color=_STRONG, marker="o", ms=4, elinewidth=0.8)
-        axes.plot(self.n_features_, self.best_score_, "o", ms=10, mfc="none", mec=_MARK, mew=1.8)
-        axes.set_title(f"selected: {self.n_features_} features")
+        stds = np.nan_to_num(stds)
+        best = 0.0 if self._is_loss else 1.0  # no bar beyond the best possible score
+        above = np.where(scores <= best, np.minimum(stds, best - scores), stds)
+        axes.errorbar(sizes, scores, [stds, above], color=_STRONG, marker="o", ms=4, elinewidth=0.8)
+        size = int(self.best_subset_.sum())
+        axes.plot(size, self.best_score_, "o", ms=10, mfc="none", mec=_MARK, mew=1.8)
+        axes.set_title(f"selected: {size} features")
         axes.set(xlabel="features", ylabel=self._score_name())
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        return axes.figure  # type: ignore[no-any-return]
+
+    def plot_subsets(self, ax: Any = None) -> "Figure":
+        """Plot how the cross-validated score rises with the number of subsets averaged, in folds no search has seen."""
+        check_is_fitted(self)
+        if not self.subset_scores_.size:
+            raise UnavailableError(
+                "there are no scores of the subsets: the search was stopped, or had fewer than ten evaluations for "
+                "each, or its cv is not a plain k-fold."
+            )
+        axes = _axes_or_new(ax)
+        counts = np.arange(1, self.subset_scores_.size + 1)
+        axes.plot(counts, self.subset_scores_, color=_STRONG, marker="o", ms=4)
+        axes.set_title(f"{len(self.subsets_)} subsets of {int(self.union_.sum())} features")
+        axes.set(xlabel="subsets averaged", ylabel=self._score_name())
         axes.xaxis.get_major_locator().set_params(integer=True)
         return axes.figure  # type: ignore[no-any-return]
 
@@ -504,7 +566,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         order = np.argsort(-fractions, kind="stable")[: min(_BARS, int(np.count_nonzero(fractions)))][::-1]
         names = self._feature_names()
         axes = _axes_or_new(ax)
-        colors = [_STRONG if self.support_[place] else _FAINT for place in order]
+        colors = [_STRONG if self.best_subset_[place] else _FAINT for place in order]
         axes.barh([str(names[place]) for place in order], fractions[order], color=colors)
         axes.set(xlim=(0, 1), xlabel=f"fraction of {len(good)} good subsets with the feature")
         return axes.figure  # type: ignore[no-any-return]
@@ -533,7 +595,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         rows: list[str] = []
         dots: list[str] = []
         for point, x, y in zip(self.front_, across, up, strict=True):
-            selected = np.array_equal(point.support, self.support_)
+            selected = np.array_equal(point.support, self.best_subset_)
             features = ", ".join(escape(str(names[place])) for place in np.flatnonzero(point.support).tolist())
             label = f"{point.size}: {point.score:.4g}{' (selected)' if selected else ''}"
             look = 'r="7" fill="none"' if selected else 'r="4" fill="currentColor"'
@@ -550,7 +612,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         places = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, up, strict=True))
         line = f'<polyline points="{places}" fill="none" stroke="currentColor"/>'
         figure = f'<svg width="360" height="130" font-size="11" fill="currentColor">{line}{"".join(dots + texts)}</svg>'
-        title = f"{self.n_features_} of {self.n_features_in_} features, {escape(self._score_name())}"
+        title = f"{self.best_subset_.sum()} of {self.n_features_in_} features, {escape(self._score_name())}"
         inside = figure + "".join(rows)
         return f"<details><summary>{title} {self.best_score_:.4g}: the front by size</summary>{inside}</details>"
 

@@ -8,7 +8,7 @@ the filter inside each split.
 import dataclasses
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,18 +17,28 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.metrics import check_scoring
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_y, validate_data
 
-from pqswarm._base.checks import check_name, is_integer
+from pqswarm._base.checks import check_integer, check_name, is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation import (
+    FILTERS,
+    EvaluatorChoice,
+    FeatureGroups,
+    GenericEvaluator,
+    GroupedEvaluator,
+    Splits,
+    choose_evaluator,
+)
 from pqswarm.evaluation.base import check_memory
 from pqswarm.evaluation.choose import explain_fitting
 from pqswarm.evaluation.estimators import (
@@ -42,19 +52,20 @@ from pqswarm.evaluation.estimators import (
     weights_key,
 )
 from pqswarm.evaluation.learners import seed_sklearn_estimator
-from pqswarm.search import Merit, Run, Search
+from pqswarm.search import Merit, Search
 from pqswarm.search.ranking import required_filter
 from pqswarm.search.registry import search_class
-from pqswarm.selector.rescoring import other_partitions
+from pqswarm.selector.columns import check_column_transformers, check_columns
+from pqswarm.selector.rescoring import plain_partition
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-RULES = ("filter-check", "rescored", "best", "1se")
 CONSTRAINTS = ("fixed", "excluded", "groups")
 _FOLDS = 5  # by default, where the estimator is fitted; else 10
-_EVALUATIONS = 600  # likewise; else 6000
+_EVALUATIONS = 600  # of all searches by default, where the estimator is fitted; else of each
+_ALONE = 3000  # evaluations of a single search by default, where the estimator is not fitted
 _START_SIZE = 8  # of MERIT: with more, a feature of a large scale is in every subset
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
 WIDE = 300
@@ -105,12 +116,17 @@ class SelectorData:
             params[weights_key(estimator)] = self.sample_weight
         return clone(estimator).fit(take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params)
 
-    def score(self, scorer: Any, model: Any, support: BoolArray) -> float:
+    def fit_all(self, estimator: Any, subsets: BoolArray, n_jobs: int) -> list[Any]:
+        """Return clones of the estimator, each fitted to the features of a mask, in threads."""
+        fits = (delayed(self.fit)(estimator, subset) for subset in subsets)
+        return list(Parallel(n_jobs=n_jobs, require="sharedmem")(fits))
+
+    def score(self, scorer: Any, model: Any) -> float:
         """Return the score of a fitted model."""
         params = dict(self.score_params)
         if self.sample_weight is not None:
             params["sample_weight"] = self.sample_weight
-        return float(scorer(model, take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params))
+        return float(scorer(model, self.X, self.y, **params))
 
 
 def given_estimator(selector: Any) -> Any:
@@ -118,6 +134,13 @@ def given_estimator(selector: Any) -> Any:
     if selector.estimator is not None:
         return selector.estimator
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
+
+
+def scorer_of(selector: Any) -> Any:
+    """Return the scorer of a selector: accuracy or R2 by default."""
+    estimator = given_estimator(selector)
+    default = "accuracy" if check_estimator_kind(estimator) else "r2"
+    return check_scoring(estimator, default if selector.scoring is None else selector.scoring)
 
 
 def read_input(selector: "SwarmSelector", X: Any, y: Any, groups: Any, params: Mapping[str, Any]) -> SelectorData:
@@ -178,26 +201,30 @@ def _array_or_none(given: Any) -> Any:
 
 @dataclass(frozen=True)
 class SelectionTask:
-    """A search to run.
+    """What is to be selected, and how.
 
-    `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
-    `prefilter` is None if it keeps all. `partitions` are others than `splits`; `choose` evaluates columns in any.
+    `estimator` is seeded; `choice` evaluates the features that `groups` uses, `choose` any columns in any splits.
+    `limit` is the number of features of all subsets together: None for none, "auto" for the size of the best subset.
+    `allowed` features are not excluded; `prefilter` is None if it keeps them all. `repartition` returns another
+    partition of the samples by its number, or None.
     """
 
     seed: int
     estimator: Any
     classifies: bool
     choice: EvaluatorChoice
-    evaluator: Any
     search: type[Search]
     parameters: dict[str, Any]
     max_evaluations: int
+    n_subsets: int
+    limit: Any
     n_jobs: int
     names: Sequence[Any]
     groups: FeatureGroups
+    allowed: BoolArray
     prefilter: str | None
-    partitions: Callable[[], Iterator[Splits]]
     splits: Splits
+    repartition: Callable[[int], Splits | None]
     choose: Callable[[IntArray, Splits], EvaluatorChoice]
     identity: dict[str, str]
 
@@ -206,19 +233,25 @@ class SelectionTask:
         """The number of bits that each subset must have; None leaves it to the search."""
         return self.parameters.get("size")
 
-    def make_run(self) -> Run:
-        """Return a new run."""
-        search = self.search(self.groups.n_bits, derived_seed(self.seed, (0,)), self.parameters)
-        return Run(search, self.max_evaluations, self.evaluator.blocks)
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the estimator is fitted, because there is no exact evaluator."""
+        return isinstance(self.choice.evaluator, GenericEvaluator)
 
-    def errors_in(self, splits: Splits, bits: BoolArray) -> FloatArray:
-        """Return the errors of bits in another partition."""
-        used = self.groups.used
-        return np.asarray(self.choose(np.flatnonzero(used), splits).evaluator.errors(self.widen(bits)[:, used]))
+    @property
+    def has_partitions(self) -> bool:
+        """Whether there are other partitions of the samples."""
+        return self.repartition(1) is not None
 
-    def widen(self, bits: BoolArray) -> BoolArray:
-        """Return bits of the search as masks over all features."""
-        return self.groups.expand(bits)
+    def evaluator(self, groups: FeatureGroups, partition: int) -> Any:
+        """Return the evaluator of bits in a partition: 0 is the given one, which stands for those that do not exist."""
+        splits = self.repartition(partition) if partition else None
+        if splits is None and groups is self.groups:
+            evaluator = self.choice.evaluator
+        else:
+            evaluator = self.choose(np.flatnonzero(groups.used), splits or self.splits).evaluator
+        among = groups.among_used()
+        return evaluator if among.is_plain else GroupedEvaluator(evaluator, among)
 
     def score(self, error: float) -> float:
         """Return the score of an error."""
@@ -239,10 +272,13 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     search, parameters = _algorithm(selector.algorithm)
     names = getattr(selector, "feature_names_in_", range(data.X.shape[1]))
     groups = _constrained_groups(list(names), selector.constraints)
-    if selector.n_features_to_select is not None:
+    check_column_transformers(estimator, names, groups.fixed)
+    if not is_one_standard_error(selector) and selector.n_features_to_select is not None:
         parameters["size"] = _checked_size(selector.n_features_to_select, parameters, groups)
+    n_subsets = check_integer("n_subsets", selector.n_subsets, 1)
+    limit = _checked_limit(selector.max_features, n_subsets, groups)
     n_jobs = threads_of_task(selector.n_jobs)
-    splits, max_evaluations, budget = _task_budget(selector, estimator, data, classifies)
+    splits, max_evaluations, budget = _task_budget(selector, estimator, data, n_subsets, 1 if limit is None else 2)
 
     def choose(columns: IntArray, splits: Splits) -> EvaluatorChoice:
         table = take_table(data.X, columns, axis=1)
@@ -261,17 +297,20 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     )
     keep = groups.fixed.copy()
     keep[free[kept.mask]] = True
+    allowed = groups.used
     groups = groups.keep(keep)
-    among = groups.among_used()
     if (ranking := required_filter(search, parameters)) is not None:
         used = take_table(data.X, np.flatnonzero(groups.used), axis=1)
         order = rank_by_filter(ranking.name, used, data.y, continuous=not classifies)
-        parameters["order"] = among.rank_bits(order)
+        parameters["order"] = groups.among_used().rank_bits(order)
     elif kept.order and "order" not in parameters and hasattr(search.Parameters, "order"):
         parameters["order"] = groups.rank_bits(free[list(kept.order)].tolist())
     if search is Merit and "order" not in parameters:
         parameters.setdefault("start_size", _START_SIZE)
     choice = choose(np.flatnonzero(groups.used), splits)
+    if isinstance(choice.evaluator, GenericEvaluator):
+        used = np.flatnonzero(groups.used).tolist()
+        check_columns(choice.evaluator, [names[place] for place in used])
     identity = {
         "data": digest_for_storage(data.X, data.y, data.sample_weight),
         "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
@@ -281,23 +320,32 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         "parameters": json.dumps(dataclasses.asdict(search.Parameters.of(parameters)), sort_keys=True),
         "prefilter": str(selector.prefilter),
         "constraints": str(groups.owner.tolist()) if selector.constraints else "none",
+        "n_subsets": str(n_subsets),
+        "max_features": str(limit),
         "random_state": str(seed),
     }
+
+    def repartition(number: int) -> Splits | None:
+        place = derived_seed(seed, (2**31 + 2, number - 1))
+        return plain_partition(selector.cv, data.y, splits.n_folds, place, classifies=classifies)
+
     return SelectionTask(
         seed=seed,
         estimator=estimator,
         classifies=classifies,
         choice=dataclasses.replace(choice, reason=choice.reason + budget),
-        evaluator=choice.evaluator if among.is_plain else GroupedEvaluator(choice.evaluator, among),
         search=search,
         parameters=parameters,
         max_evaluations=max_evaluations,
+        n_subsets=n_subsets,
+        limit=limit,
         n_jobs=n_jobs,
         names=names,
         groups=groups,
+        allowed=allowed,
         prefilter=kept.sentence,
-        partitions=partial(other_partitions, selector.cv, splits, data.y, classifies=classifies, seed=seed),
         splits=splits,
+        repartition=repartition,
         choose=choose,
         identity=identity,
     )
@@ -330,7 +378,7 @@ def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGro
     fraction = isinstance(wanted, float | np.floating) and 0 < wanted < 1
     if not (whole or fraction):
         raise PqswarmError(
-            f"n_features_to_select must be an integer from 1 to {n_features}, a fraction between 0 and 1, "
+            f"n_features_to_select must be an integer from 1 to {n_features}, a fraction between 0 and 1, '1se' "
             f"or None, not {wanted!r}."
         )
     if "size" in parameters:
@@ -341,17 +389,46 @@ def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGro
     return size - n_fixed
 
 
+def is_one_standard_error(selector: "SwarmSelector") -> bool:
+    """Return whether the smallest size within one standard error is wanted."""
+    return isinstance(selector.n_features_to_select, str) and selector.n_features_to_select == "1se"
+
+
+def _checked_limit(wanted: Any, n_subsets: int, groups: FeatureGroups) -> Any:
+    """The limit on the features of all subsets together: a number, "auto", or None for none."""
+    if wanted is None or (isinstance(wanted, str) and wanted == "auto"):
+        return wanted if n_subsets > 1 else None
+    n_features = int(groups.used.sum())
+    whole = is_integer(wanted) and wanted >= 1
+    fraction = isinstance(wanted, float | np.floating) and 0 < wanted <= 1
+    if not (whole or fraction):
+        raise PqswarmError(
+            f"max_features must be 'auto', an integer of at least 1, a fraction up to 1, or None, not {wanted!r}."
+        )
+    if n_subsets == 1:
+        raise PqswarmError("max_features limits several subsets together: for one, use n_features_to_select.")
+    limit = int(wanted) if whole else max(1, int(wanted * n_features))
+    smallest = int(groups.fixed.sum() + np.bincount(groups.owner)[: groups.n_bits].min())
+    if limit < smallest:
+        raise PqswarmError(f"max_features must be at least {smallest}, for the fixed features and a free one or group.")
+    return None if limit >= n_features else limit
+
+
 def _task_budget(
-    selector: "SwarmSelector", estimator: Any, data: SelectorData, classifies: bool
+    selector: "SwarmSelector", estimator: Any, data: SelectorData, n_subsets: int, n_phases: int
 ) -> tuple[Splits, int, str]:
     """The splits, the evaluations, and a sentence if they are the defaults of an estimator that is fitted."""
+    classifies = check_estimator_kind(estimator)
 
     def split(cv: Any) -> Splits:
         cv = _reduce_folds(cv, data.y, classifies)
         return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies, **data.split_params)
 
     splits = split(10 if selector.cv is None else selector.cv)
-    evaluations = 6000 if selector.max_evaluations is None else selector.max_evaluations
+    evaluations = selector.max_evaluations
+    if evaluations is None:
+        evaluations = _ALONE if n_subsets == 1 else n_phases * n_subsets * _EVALUATIONS
+    check_integer("max_evaluations", evaluations, 1)
     open_ended = selector.cv is None or selector.max_evaluations is None
     if not open_ended or not explain_fitting(
         estimator, data.X, data.y, splits, selector.scoring, **data.evaluator_options
@@ -453,7 +530,7 @@ def keep_features(
     mask = np.ones(X.shape[1], dtype=np.bool_)
     if given is None or mask.size <= most:
         return Kept(mask)
-    numbers = _dense_numbers(X)
+    numbers = dense_numbers(X)
     if numbers is None:
         if given == "auto":
             return Kept(mask)
@@ -472,8 +549,8 @@ def keep_features(
         needed = int(np.argmax(means <= means.min() + doubt))
         keep = min(most, _ROOM * sizes[needed])
         why = (
-            f" Inside the splits, {sizes[needed]} by this filter have an error of {means[needed]:.2g}. The score of "
-            "the search is also better because the filter has seen all samples."
+            f" In cross-validation with the filter inside each split, its first {sizes[needed]} features have an error "
+            f"of {means[needed]:.2g}. The score of the search is also better because the filter has seen all samples."
         )
     mask[:] = False
     mask[ranked[:keep]] = True
@@ -481,8 +558,8 @@ def keep_features(
     return Kept(mask, tuple(int(place) for place in ranked[:keep]), sentence)
 
 
-def _dense_numbers(X: Any) -> FloatArray | None:
-    """The features as an array for the filter; None if they are not all numbers."""
+def dense_numbers(X: Any) -> FloatArray | None:
+    """Return the features as an array for the filter; None if they are not all numbers."""
     if not hasattr(X, "toarray"):
         numbers: FloatArray | None = as_numbers(X)
         return numbers
@@ -493,7 +570,7 @@ def _dense_numbers(X: Any) -> FloatArray | None:
 
 def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[int]:
     """Return the features, best first; for several targets, by the sum of their ranks."""
-    numbers = _dense_numbers(X)
+    numbers = dense_numbers(X)
     if numbers is None:
         raise PqswarmError(f"the filter {name} ranks numbers, but X has other columns: leave them out.")
     ranks = [FILTERS[name].rank(numbers, column, continuous=continuous) for column in np.atleast_2d(y.T)]

@@ -1,0 +1,127 @@
+"""Ensembles: estimators fitted to subsets of the features, whose predictions are averaged."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm.evaluation.estimators import take_table
+
+
+def _members_have(method: str) -> Callable[[Any], bool]:
+    """A check that the estimators have a method; it raises their AttributeError."""
+
+    def check(ensemble: Any) -> bool:
+        getattr(ensemble.estimators[0], method)
+        return True
+
+    return check
+
+
+class SubsetEnsemble:
+    """Fitted estimators and their subsets; `several` states whether each sample has several labels or targets.
+
+    Probabilities, decision functions and targets are means. Labels are those with the highest mean probability, or
+    decision function, else those that most estimators predict, of equals the first of `classes_`. A single estimator
+    predicts by itself.
+    """
+
+    def __init__(self, estimators: Sequence[Any], subsets: BoolArray, *, several: bool = False) -> None:
+        self.estimators = estimators
+        self.subsets = subsets
+        self.several = several
+        self.count = len(estimators)
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimators[0])
+
+    @property
+    def classes_(self) -> Any:
+        """The labels."""
+        return self.estimators[0].classes_
+
+    def _responses(self, method: str, X: Any) -> list[Any]:
+        """What a method of each estimator returns for its features of X."""
+        return [self._response(method, X, number) for number in range(self.count)]
+
+    def _response(self, method: str, X: Any, number: int) -> Any:
+        selected = take_table(X, np.flatnonzero(self.subsets[number]), axis=1)
+        return getattr(self.estimators[number], method)(selected)
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the labels or targets of samples with all features."""
+        if self.count == 1:
+            return np.asarray(self._responses("predict", X)[0])
+        if not is_classifier(self):
+            return np.asarray(np.mean(self._responses("predict", X), axis=0))
+        classes = np.asarray([] if self.several else self.classes_)
+        for method in () if self.several else ("predict_proba", "decision_function"):
+            if not hasattr(self, method):
+                continue
+            scores = np.asarray(getattr(self, method)(X))
+            if scores.ndim == 1:
+                return np.asarray(classes[(scores > 0).astype(np.int64)])
+            if scores.shape[1] == classes.size:
+                return np.asarray(classes[scores.argmax(axis=1)])
+        return _majority(np.array(self._responses("predict", X)))
+
+    @available_if(_members_have("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return the mean probabilities of the classes; a list of several labels."""
+        return _mean(self._responses("predict_proba", X))
+
+    @available_if(_members_have("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of the mean probabilities."""
+        if self.count == 1:
+            return self._responses("predict_log_proba", X)[0]
+        probabilities = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            if isinstance(probabilities, list):
+                return [np.log(each) for each in probabilities]
+            return np.log(probabilities)
+
+    @available_if(_members_have("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the mean decision function."""
+        mean: FloatArray = _mean(self._responses("decision_function", X))
+        return mean
+
+
+class GrowingEnsemble(SubsetEnsemble):
+    """An ensemble that predicts one table, by its first `count` members; each response is computed once."""
+
+    def __init__(self, estimators: Sequence[Any], subsets: BoolArray, *, several: bool = False) -> None:
+        super().__init__(estimators, subsets, several=several)
+        self.count = 1
+        self._known: dict[tuple[str, int], Any] = {}
+
+    def grow(self, count: int) -> "GrowingEnsemble":
+        """Return itself, with this number of members."""
+        self.count = count
+        return self
+
+    def _response(self, method: str, X: Any, number: int) -> Any:
+        if (method, number) not in self._known:
+            self._known[method, number] = super()._response(method, X, number)
+        return self._known[method, number]
+
+
+def _mean(responses: list[Any]) -> Any:
+    """The mean of arrays, or of each array in lists of them."""
+    if len(responses) == 1:
+        return responses[0]
+    if isinstance(responses[0], list):
+        return [np.mean(arrays, axis=0) for arrays in zip(*responses, strict=True)]
+    return np.mean(responses, axis=0)
+
+
+def _majority(labels: AnyArray) -> AnyArray:
+    """The label that is most frequent among the rows, of equals the first in ascending order."""
+    classes, coded = np.unique(labels, return_inverse=True)
+    votes = (coded.reshape(labels.shape)[..., np.newaxis] == np.arange(classes.size)).sum(axis=0)
+    return np.asarray(classes[votes.argmax(axis=-1)])
