@@ -13,7 +13,8 @@ test was written down before it was run, once, on the suites `fresh` and `unseen
 - Primary, for 3-NN and for Gaussian naive Bayes, alpha 0.05, against the previous default (one subset, 9000 evaluations
   with its filter check): without a limit on the union, and within the size of one subset (the default).
 - Controls: the best single subset of the default; one subset; one subset with twice the evaluations; 20 random
-  subspaces of the size of one subset; 20 bootstrap samples with all features; a random forest of 500 trees; all features.
+  subspaces of the size of one subset; 20 bootstrap samples with all features; a random
+  forest of 500 trees; all features.
 
 CPU seconds are those of `fit`; a method that takes the fit of an earlier one has none of its own. `previous` is the
 default of another version: run that version's own code with `--methods default --label previous`.
