@@ -1,4 +1,4 @@
-"""Compare SwarmSelector with other feature selectors at equal CPU time, on problems of a suite.
+"""Compare SwarmSelector with other feature selectors within the same CPU time, on problems of a suite.
 
     pip install -c constraints.txt '.[bench]'
     python research/peers.py --data FOLDER --out runs.csv                    # rerun to resume
@@ -8,8 +8,9 @@
     python research/peers.py --out runs.csv --table --methods all kbest swarm --page docs/peers.md --diagram ranks.svg
 
 FOLDER holds the files that suites.py names. Every method has the same events, folds and CPU time on one thread, without
-imports and compilation; at the limit it returns its best subset so far, or all features if it has none. The estimator,
-fitted to the selected features, is scored on the held-out events. Each fit runs in a separate process. The methods run
+imports and compilation; at the limit it returns its best subset so far, or all features if it has none. SwarmSelector
+and the random forest predict the held-out events themselves; for the others, the estimator fitted to the selected
+features does. Each fit runs in a separate process. The methods run
 in the order of race/methods.py, SwarmSelector last. Needs Linux or macOS.
 """
 
@@ -74,10 +75,13 @@ def fit(limit, data, names, method, seed, regression):
         return {"status": "failed", "reason": "it selected no feature"}
     rows = {}
     for name, make in fresh.items():
-        fitted = make().fit(X[:, mask], y)
+        if task.model is None:
+            score = make().fit(X[:, mask], y).score(held_out[:, mask], y_held_out)
+        else:
+            score = task.model.score(held_out, y_held_out)
         rows[name] = {
             "J": round(1.0 - float(cross_val_score(make(), X[:, mask], y, cv=folds).mean()), 6),
-            "held_out": round(1.0 - float(fitted.score(held_out[:, mask], y_held_out)), 6),
+            "held_out": round(1.0 - float(score), 6),
         }
     shared = {"size": int(mask.sum()), "seconds": round(seconds, 2), "mb": round(max(0, peak - before) / 2**20)}
     return {"status": "over" if over else "done", "rows": rows} | shared

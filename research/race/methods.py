@@ -1,5 +1,8 @@
 """The methods of the race: each takes data, estimator, folds, seed and a time limit, and returns a feature mask.
 
+A method that predicts by itself leaves its fitted model in `Task.model`; of the others, the estimator is fitted to the
+features.
+
 Every method is run with its defaults where they work on all data; docs/peers.md lists the rest. At the time limit a
 method returns its best subset so far, in one of two ways: it stops by itself (`stops`), or `TimeIsUp` is raised in it,
 and `Task.kept` is returned: what it would have returned then, at first all features.
@@ -29,7 +32,7 @@ PRICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # inverse penalties of L1
 
 @dataclass
 class Task:
-    """Input of a method. `kept` is the mask it returns if the time is up."""
+    """Input of a method. `kept` is the mask it returns if the time is up; `model` predicts, if it is not None."""
 
     X: np.ndarray
     y: np.ndarray
@@ -40,6 +43,7 @@ class Task:
     limit: float = np.inf
     began: float = field(default_factory=time.process_time)
     kept: Any = None
+    model: Any = None
 
     def keep(self, features):
         mask = np.zeros(self.X.shape[1], dtype=bool)
@@ -102,12 +106,23 @@ def all_features(task):
     return task.keep(slice(None))
 
 
-def swarm(task):
-    from pqswarm import SwarmSelector
+def swarm(**options):
+    """Return a SwarmSelector with these options, which predicts with the features of all its subsets."""
 
-    # What follows the search takes half of its time, unless it was stopped.
-    options = {"n_jobs": 1, "random_state": task.seed, "callbacks": lambda _: task.is_over(2 / 3)}
-    return SwarmSelector(task.estimator, cv=task.cv, **options).fit(task.X, task.y).support_
+    def select(task):
+        from pqswarm import SwarmSelector
+
+        # What follows the searches takes a third of their time, unless they were stopped.
+        limits = {"n_jobs": 1, "random_state": task.seed, "callbacks": lambda _: task.is_over(3 / 4)}
+        task.model = SwarmSelector(task.estimator, cv=task.cv, **limits, **options).fit(task.X, task.y)
+        return task.model.union_
+
+    return select
+
+
+def forest(task):
+    task.model = task.forest(n_estimators=500).fit(task.X, task.y)
+    return task.kept
 
 
 def sequential(task):
@@ -256,7 +271,10 @@ def l1(task):
 OURS = "swarm"
 METHODS = {
     "all": Method("all features", all_features, "scikit-learn", own=True),
-    OURS: Method("**SwarmSelector**", swarm, "pqswarm", stops=True, warm_up=True),
+    OURS: Method("**SwarmSelector**", swarm(), "pqswarm", stops=True, warm_up=True),
+    "unlimited": Method("SwarmSelector, no limit", swarm(max_features=None), "pqswarm", stops=True, warm_up=True),
+    "umda": Method("UMDA, one subset", swarm(algorithm="umda", n_subsets=1), "pqswarm", stops=True, warm_up=True),
+    "forest": Method("random forest, all features", forest, "scikit-learn", own=True),
     "sfs": Method("scikit-learn SequentialFeatureSelector", sequential, "scikit-learn"),
     "rfecv": Method("scikit-learn RFECV", eliminated, "scikit-learn", own=True),
     "kbest": Method("scikit-learn SelectKBest, F", ranked(by_f), "scikit-learn"),

@@ -1,4 +1,4 @@
-"""Tables of a race: the problem is the unit, the mean over its estimators and splits its value."""
+"""Tables of a race: the problem is the unit; its value is the mean over its estimators, of each over its splits."""
 
 import numpy as np
 
@@ -20,8 +20,12 @@ def by_problem(records, quantity, methods):
     rows = {}
     for case in cases:
         values = [cells[*case, m][quantity] or cells[*case, BASE][quantity] for m in methods]
-        rows.setdefault(case[0], []).append([float(value) for value in values])
-    return list(rows), np.array([np.mean(values, axis=0) for values in rows.values()]).reshape(-1, len(methods))
+        by_estimator = rows.setdefault(case[0], {})
+        by_estimator.setdefault(case[1], []).append([float(value) for value in values])
+    means = [
+        np.mean([np.mean(splits, axis=0) for splits in by_estimator.values()], axis=0) for by_estimator in rows.values()
+    ]
+    return list(rows), np.round(means, 9).reshape(-1, len(methods))  # differences of the last bits are ties
 
 
 def ranked(records):

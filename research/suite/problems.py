@@ -25,6 +25,16 @@ any search ran on it. It has what is left of both repositories, and new seeds:
 
 Some are kin of problems of the other suites (mfeat, optdigits, text, warp); docs/searches.md says what is left without.
 
+The unseen suite was written down on 2026-11-18, before any search ran on it, to test ensembles of subsets once,
+together with the fresh suite (ensembles.py). Nothing was tuned on either:
+
+- R packages: each table for classification of topepo/caret (commit 418ff660), tidymodels/modeldata (5c22676),
+  cran/mlbench (a6ad5ce) and cran/ElemStatLearn (253e540) with at least 18 features and 150 events, except kin of other
+  problems (digits, German credit, ionosphere, sonar, spam, vehicle, waveform). Incomplete events are left out. A
+  category of two or of ordered levels becomes a number, others one column per level. Identifiers, times until an
+  event and copies of the label are left out.
+- power quality: the three presets at seeds 306 to 308.
+
 Two further suites hold wide problems: more than 2000 features to develop screening on, and to test it all sets of
 jundongl/scikit-feature (commit 48cffad) with more than 5000 features that are in the stored copy, two generated ones
 and a generated text of 20,000 to 50,000 features, whose seeds were drawn once, too.
@@ -91,6 +101,48 @@ def scikit_feature(folder, name):
 def uci(folder, name):
     table = np.genfromtxt(folder / f"{name}.csv", delimiter=",")
     return table[:, :-1], table[:, -1]
+
+
+# The label of each table of an R package, and columns that are no features.
+R_TABLES = {
+    "DNA": ("Class", ()),
+    "Satellite": ("classes", ()),
+    "Soybean": ("Class", ()),
+    "ad_data": ("Class", ()),
+    "attrition": ("Attrition", ()),
+    "cells": ("class", ("case",)),
+    "cox2": ("cox2Class", ("cox2IC50",)),
+    "dhfr": ("Y", ()),
+    "grants_other": ("class", ()),
+    "hepatic_injury_qsar": ("class", ()),
+    "leaf_id_flavia": ("species", ()),
+    "lending_club": ("Class", ()),
+    "mdrr": ("mdrrClass", ()),
+    "mlc_churn": ("churn", ()),
+    "pd_speech": ("class", ()),
+    "phoneme": ("g", ("speaker",)),
+    "stackoverflow": ("Remote", ()),
+    "wa_churn": ("churn", ()),
+}
+
+
+def r_table(folder, name):
+    """Load NAME.rda or NAME.RData; the tables of one file (cox2, mdrr) stand side by side."""
+    import pandas as pd
+    from pyreadr import read_r
+
+    label, left_out = R_TABLES[name]
+    file = name.removesuffix("_other")
+    path = folder / f"{file}.rda"
+    parts = read_r(path if path.exists() else folder / f"{file}.RData")
+    frame = parts[name] if name in parts else pd.concat([p.reset_index(drop=True) for p in parts.values()], axis=1)
+    frame = frame.drop(columns=list(left_out)).dropna()
+    features = frame.drop(columns=label)
+    for column in features.select_dtypes("category"):
+        levels = features[column].cat
+        if levels.ordered or len(levels.categories) == 2:
+            features[column] = levels.codes
+    return pd.get_dummies(features).to_numpy(dtype=np.float64), frame[label].astype(str).to_numpy()
 
 
 def digits(_folder, _name):
@@ -211,6 +263,12 @@ FRESH = _by_name(
     Problem("pq-field-305", events("field", inf, 305)),
     *_drawn_classes(np.random.default_rng(np.random.SeedSequence(20261119)), 6),
 )
+UNSEEN = _by_name(
+    *(Problem(name, r_table) for name in R_TABLES),
+    Problem("pq-paper-306", events("paper", 40.0, 306)),
+    Problem("pq-stepped-307", events("paper-grid", 30.0, 307)),
+    Problem("pq-field-308", events("field", 20.0, 308)),
+)
 WIDE_TUNING = _by_name(
     *(Problem(n, scikit_feature) for n in ("colon", "lymphoma")),
     Problem("made-5000", made(120, 5000, 10, 10, n=250)),
@@ -225,4 +283,4 @@ WIDE = _by_name(
     Problem("made-50000", made(_seeds[1], 50_000, 20, 40, classes=2, n=400)),
     Problem("text-20000", text(_seeds[2], 20_000, 60, classes=4)),
 )
-SUITES = {"tuning": TUNING, "test": TEST, "fresh": FRESH, "wide-tuning": WIDE_TUNING, "wide": WIDE}
+SUITES = {"tuning": TUNING, "test": TEST, "fresh": FRESH, "unseen": UNSEEN, "wide-tuning": WIDE_TUNING, "wide": WIDE}

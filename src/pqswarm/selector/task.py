@@ -46,6 +46,7 @@ from pqswarm.evaluation.estimators import (
     as_numbers,
     check_estimator_classes,
     check_estimator_kind,
+    fit_estimator,
     is_table,
     take_params,
     take_table,
@@ -114,7 +115,7 @@ class SelectorData:
         params = take_params(self.fit_params, len(self.y), np.arange(len(self.y)), support)
         if self.sample_weight is not None:
             params[weights_key(estimator)] = self.sample_weight
-        return clone(estimator).fit(take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params)
+        return fit_estimator(clone(estimator), take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params)
 
     def fit_all(self, estimator: Any, subsets: BoolArray, n_jobs: int) -> list[Any]:
         """Return clones of the estimator, each fitted to the features of a mask, in threads."""
