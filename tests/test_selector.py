@@ -281,8 +281,11 @@ def test_callback_and_classes_as_algorithms():
         ({"max_evaluations": 2.5}, "max_evaluations must be an integer"),
         ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
         ({"n_subsets": 0}, "n_subsets must be an integer"),
-        ({"max_features": 0}, "max_features must be 'auto', an integer of at least 1, a fraction up to 1, or None"),
-        ({"max_features": "all"}, "max_features must be 'auto'"),
+        (
+            {"max_features": 0},
+            "max_features must be an integer from 1 to 13, a fraction between 0 and 1, 'auto' or None",
+        ),
+        ({"max_features": "all"}, "max_features must be an integer"),
         ({"max_features": 3, "n_subsets": 1}, "for one, use n_features_to_select"),
         ({"max_features": 2, "constraints": {"fixed": [0, 1]}}, "max_features must be at least 3, for the fixed"),
         ({"transform_features": "all"}, "unknown transform_features 'all'"),

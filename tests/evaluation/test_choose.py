@@ -63,7 +63,7 @@ def test_exact_evaluators_are_chosen(steps, scaling, ending):
         (KNeighborsClassifier(weights="distance"), "there is no exact evaluator for KNeighborsClassifier(weights='dis"),
         (
             DecisionTreeClassifier(random_state=0),
-            "there is no exact evaluator for DecisionTreeClassifier(random_state=",
+            "there is no exact evaluator for DecisionTreeClassifier()",
         ),
         (OwnPipeline([("model", GaussianNB())]), "is not scikit-learn's own Pipeline"),
     ],

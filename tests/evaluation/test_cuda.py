@@ -201,9 +201,9 @@ class FakeCuda(CudaBackend):
     def _bytes_each(self, masks):
         return MEMORY // 7
 
-    def _compute(self, masks, predicted, folds):
+    def _compute(self, masks, predicted):
         self.asked.append(masks.sum(axis=1))
-        return self.evaluator._predict(masks) if predicted else self.evaluator.error_counts(masks, folds)
+        return self.evaluator._predict(masks) if predicted else self.evaluator.error_counts(masks)
 
 
 def test_batches_are_cut_and_reassembled(monkeypatch):
@@ -214,13 +214,13 @@ def test_batches_are_cut_and_reassembled(monkeypatch):
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)
     backend = FakeCuda(evaluator)
-    np.testing.assert_array_equal(backend.run(masks, range(10), predicted=False), evaluator.error_counts(masks))
+    np.testing.assert_array_equal(backend.run(masks, predicted=False), evaluator.error_counts(masks))
     assert [sizes.size for sizes in backend.asked] == [6, 6, 6, 6, 6]
     assert (np.diff(np.concatenate(backend.asked)) >= 0).all()  # like sizes together
-    predicted = backend.run(masks, range(10), predicted=True)
+    predicted = backend.run(masks, predicted=True)
     for mask, labels in zip(masks, predicted, strict=True):
         np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
-    assert backend.run(masks[:0], range(10), predicted=False).shape == (0, 10)
+    assert backend.run(masks[:0], predicted=False).shape == (0, 10)
 
 
 class FakeGaussian(GaussianNBOnCuda):
@@ -230,16 +230,14 @@ class FakeGaussian(GaussianNBOnCuda):
         self.evaluator = evaluator
         self._means, self._memory = evaluator.moments[0], MEMORY
 
-    def _decide(self, masks, predicted, folds):
+    def _decide(self, masks, predicted):
         assert (masks.sum(axis=1) > 1).all()
         e = self.evaluator
         winners = e._predict(masks)[:, e.by_fold]
         doubtful = np.random.default_rng(len(masks)).random(winners.shape) < 0.05
-        doubtful[:, : e.starts[folds.start]] = doubtful[:, e.starts[folds.stop] :] = False  # not tested
         wrong = (winners != e.labels[e.by_fold]) & ~doubtful
         counts = np.add.reduceat(wrong, e.starts[:-1], axis=1)
         winners = np.where(doubtful, (winners + 1) % 3, winners)
-        counts = counts[:, folds.start : folds.stop]
         return counts, winners if predicted else winners[:0], np.flatnonzero(doubtful)
 
 
@@ -249,9 +247,8 @@ def test_doubtful_samples_are_left_to_the_cpu():
         evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
         masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
         fake = FakeGaussian(evaluator)
-        for part in (range(10), range(2, 5)):
-            np.testing.assert_array_equal(fake.run(masks, part, predicted=False), evaluator.error_counts(masks, part))
-        for mask, labels in zip(masks, fake.run(masks, range(10), predicted=True), strict=True):
+        np.testing.assert_array_equal(fake.run(masks, predicted=False), evaluator.error_counts(masks))
+        for mask, labels in zip(masks, fake.run(masks, predicted=True), strict=True):
             np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
 
 

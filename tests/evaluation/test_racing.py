@@ -1,4 +1,4 @@
-"""Errors of some folds, and races in blocks of folds."""
+"""Races in blocks of folds."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds, GaussianNBEvaluator, GenericEvaluator
+from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds, GenericEvaluator
 
 
 def noisy_digits():
@@ -15,19 +14,6 @@ def noisy_digits():
     X, y = load_digits(return_X_y=True)
     X, y = X[:160] + rng.normal(size=(160, 64)), y[:160]
     return X, y, Folds.stratified(y), rng.random((30, 64)) < rng.uniform(0.02, 0.3, (30, 1))
-
-
-@pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "kernel-nb", "lda"])
-@pytest.mark.parametrize("scaling", ["once", "standard"])
-def test_the_counts_of_some_folds_are_those_of_all(name, scaling):
-    X, y, folds, masks = noisy_digits()
-    evaluator = CLASSIFIERS[name]().evaluator(X, y, folds, scaling=scaling)
-    counts = evaluator.error_counts(masks)
-    for part in (range(1), range(1, 4), range(4, 10)):
-        some = evaluator.error_counts(masks, part)
-        taken = (some >= 0).all(axis=1)
-        assert taken.sum() > 10
-        np.testing.assert_array_equal(some[taken], counts[taken, part.start : part.stop])
 
 
 @pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "lda"])
@@ -75,14 +61,6 @@ def test_a_subset_that_is_refused_in_one_fold_counts_as_wrong_in_all():
     masks[:, 0], masks[0, 0] = False, True
     evaluator = GenericEvaluator(X, y, folds, Picky(max_depth=3, random_state=0), scaling="none")
     np.testing.assert_array_equal(evaluator.error_counts(masks)[0], folds.sizes)
-    np.testing.assert_array_equal(evaluator.error_counts(masks, range(3))[0], -1)
-    assert (evaluator.error_counts(masks, range(9, 10))[0] >= 0).all()
     raced = evaluator.raced(masks, np.zeros(4, dtype=np.int64), np.full((4, 2), np.inf))
     np.testing.assert_array_equal(raced[:, 3], evaluator.errors(masks))
     assert raced[0, 3] == 1.0
-
-
-def test_bad_folds_are_named():
-    X, _, folds, masks = noisy_digits()
-    with pytest.raises(PqswarmError, match="consecutive"):
-        GaussianNBEvaluator(X, X[:, 5] > 8, folds).error_counts(masks, range(8, 12))

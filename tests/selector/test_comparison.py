@@ -55,13 +55,12 @@ def test_selected_features_are_compared_with_all_and_with_a_filter(X, options, a
     selector = quick(max_evaluations=400, **options).fit(X, LABELS)
     scores, sizes = compared(X, LABELS, 20, **options)
     found = selector.comparison_
-    np.testing.assert_allclose(found.scores, scores)
-    np.testing.assert_allclose([found.selected, found.every, found.filtered], scores.mean(axis=0))
-    np.testing.assert_allclose([found.n_selected, found.n_filtered], sizes)
-    assert selector.comparison_text_ == found.text
-    assert found.text.startswith("In nested cross-validation, with searches of 20 evaluations, ")
-    assert found.text.endswith(f": {advice}.")
-    assert f"all {X.shape[1]} {found.every:.3g}" in found.text
+    text = selector.comparison_text_
+    np.testing.assert_allclose([found["selected"], found["all"], found["filter"]], scores.mean(axis=0))
+    np.testing.assert_allclose([found["n_selected"], found["n_filter"]], sizes)
+    assert text.startswith("In nested cross-validation, with searches of 20 evaluations, ")
+    assert text.endswith(f": {advice}.")
+    assert f"all {X.shape[1]} {found['all']:.3g}" in text
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_selected_features_are_compared_with_all_and_with_a_filter(X, options, a
 )
 def test_without_a_comparison_the_reason_is_told(options, reason):
     selector = quick(**options).fit(NOISY, LABELS)
-    assert selector.comparison_ is None
+    assert selector.comparison_ == {}
     assert selector.comparison_text_.startswith("Selected features were not compared with all features, because ")
     assert reason in selector.comparison_text_
 
@@ -84,19 +83,19 @@ def test_constraints_hold_in_the_comparison():
     leaking = np.column_stack([NOISY, LABELS])
     selector = quick(constraints={"excluded": [60], "fixed": [7]}).fit(leaking, LABELS)
     assert "all 60 " in selector.comparison_text_
-    assert selector.comparison_.filtered < 1
-    assert selector.comparison_.every < 1
+    assert selector.comparison_["filter"] < 1
+    assert selector.comparison_["all"] < 1
 
 
 def test_small_classes_regressions_and_missing_values():
     X, y = WINE
     rare = np.r_[0:8, 60:68, 140:144]  # nested searches have three samples of the last class
-    assert quick(cv=4).fit(X[rare], y[rare]).comparison_ is not None
-    assert quick(Ridge(), cv=4).fit(X[:60, 1:], X[:60, 0]).comparison_ is not None
+    assert quick(cv=4).fit(X[rare], y[rare]).comparison_
+    assert quick(Ridge(), cv=4).fit(X[:60, 1:], X[:60, 0]).comparison_
     from sklearn.tree import DecisionTreeClassifier
 
     holes = X.copy()
     holes[3, 4] = np.nan
     selector = quick(DecisionTreeClassifier(max_depth=2), cv=2).fit(holes, y)
-    assert np.isnan(selector.comparison_.filtered)
+    assert np.isnan(selector.comparison_["filter"])
     assert "ANOVA" not in selector.comparison_text_

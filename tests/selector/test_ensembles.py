@@ -196,7 +196,7 @@ def test_other_cross_validation_shares_its_splits():
     assert selector.best_score_ == pytest.approx(score) == selector.front_[-1].score
     assert "not a plain k-fold" in selector.rule_
     assert len(selector.subsets_) > 3
-    assert selector.comparison_ is None
+    assert not selector.comparison_
     assert not selector.subset_scores_.size
 
 

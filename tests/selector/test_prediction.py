@@ -68,13 +68,13 @@ def test_frames_reach_the_estimator(mixed):
 def test_columns_that_are_refused_are_named(mixed):
     frame, target = mixed
     tree = DecisionTreeClassifier(max_depth=3)
-    refusal = r"refuses 'colour' \(could not.*\), 'cellar' \(could not.*make_column_selector.*'excluded'"
+    refusal = r"refuses 2 features, 'colour' \(could not.*\), 'cellar' \(could not.*make_column_selector.*'excluded'"
     with pytest.raises(PqswarmError, match=refusal):
         quick(tree, cv=3, max_evaluations=4).fit(frame, target)
     left = quick(tree, cv=3, max_evaluations=4, constraints={"excluded": ["colour", "cellar"]}).fit(frame, target)
     assert not left.support_[3:].any()
     holes = frame.assign(alcohol=frame.alcohol.mask(frame.index == 3))
-    with pytest.raises(PqswarmError, match=r"refuses 'alcohol' \(Input X contains NaN\), 'colour'"):
+    with pytest.raises(PqswarmError, match=r"refuses 3 features, 'alcohol' \(Input X contains NaN\), 'colour'"):
         quick(KNeighborsClassifier(3), cv=3, max_evaluations=4).fit(holes, target)
     with pytest.raises(PqswarmError, match="feature 'alcohol' of sample 3 is NaN"):
         quick(max_evaluations=4).fit(holes[["hue", "alcohol"]], target)

@@ -15,10 +15,10 @@ def call_when_compiling(listener: Callable[[], None] | None) -> None:
     _listener = listener
 
 
-def log_compiling(seconds: int) -> None:
-    """Log once when this process starts to compile, and how long it may take, unless something else listens."""
+def log_compiling() -> None:
+    """Log once when this process starts to compile, unless something else listens."""
     if _listener is None and _last == -inf:
-        text = f"compiling functions that this machine has not run before: up to {seconds} s."
+        text = "compiling functions that this machine has not run before: up to 20 s."
         call_when_compiling(lambda: logging.getLogger("pqswarm").warning(text))
 
 

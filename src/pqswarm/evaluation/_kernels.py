@@ -72,14 +72,11 @@ def add_relief_weights(rows, columns, labels, counts, looked_at, k, weights):
 
 
 @njit(cache=True, nogil=True)
-def count_fold_errors(predicted, labels, folds, first, counts):
-    """Set counts[m, f] to the number of samples of fold first + f that predicted[m] misclassifies."""
-    counts[:, :] = 0
+def count_fold_errors(predicted, labels, folds, counts):
+    """Add to counts[m, f] the number of samples of fold f that predicted[m] misclassifies."""
     for row in range(predicted.shape[0]):
         for sample in range(labels.size):
-            fold = folds[sample] - first
-            if 0 <= fold < counts.shape[1]:
-                counts[row, fold] += predicted[row, sample] != labels[sample]
+            counts[row, folds[sample]] += predicted[row, sample] != labels[sample]
 
 
 @njit(cache=True, nogil=True)

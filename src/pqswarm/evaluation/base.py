@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
@@ -86,7 +85,7 @@ class Evaluator(ABC):
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit samples
     takes_nan = False  # whether values may be NaN
     counts_errors = False  # whether an error is that of counted samples
-    is_fitted: ClassVar[bool] = False  # whether each fold costs a fit, so that testing some of them saves time
+    blocks: tuple[int, ...] = ()  # folds of each block in which subsets can be raced; see :class:`GenericEvaluator`
     is_loss = False
     folds: Folds
     _views: list[FloatArray]  # set by evaluators that use `fold_view`
@@ -120,58 +119,6 @@ class Evaluator(ABC):
     @abstractmethod
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); their mean is the subset's error."""
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """The folds of each of three blocks in which :meth:`raced` tests subsets; empty if it cannot."""
-        n = self.folds.n_folds
-        if not (self.is_fitted and self.counts_errors) or n < 3:
-            return ()
-        return round(0.3 * n), round(0.6 * n) - round(0.3 * n), n - round(0.6 * n)
-
-    def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
-        """Test subsets in one block of folds after the other, and drop each that exceeds a limit.
-
-        Parameters
-        ----------
-        masks : array_like of shape (m, n_features)
-            Subsets.
-        first : ndarray of int, shape (m,)
-            The block in which each is tested first; the next ones follow, after the last the first.
-        limits : ndarray of shape (m, 2)
-            The largest sums of the parts of the error in the first and in the first two of these blocks.
-
-        Returns
-        -------
-        ndarray of shape (m, 4)
-            The part of the error in each block, the sum of its fold errors over the number of all folds, and the error
-            as :meth:`errors` returns it; NaN where a subset was not tested.
-        """
-        counter: Any = self
-        checked = self.checked_masks(masks)
-        edges = np.cumsum((0, *self.blocks))
-        counts = np.zeros((len(checked), self.folds.n_folds), dtype=np.int64)
-        parts = np.full((len(checked), 4), np.nan)
-        racing = np.ones(len(checked), dtype=np.bool_)
-        sums = np.zeros(len(checked))
-        for stage in range(3):
-            for block, folds in enumerate(range(*pair) for pair in pairwise(edges.tolist())):
-                rows = np.flatnonzero(racing & ((first + stage) % 3 == block))
-                if not rows.size:
-                    continue
-                counted = counter.error_counts(checked[rows], folds)
-                counts[rows, folds.start : folds.stop] = counted
-                # Added one by one: the same sum for any number of subsets.
-                rates = np.cumsum(counted / self.folds.sizes[folds.start : folds.stop], axis=1)[:, -1]
-                parts[rows, block] = rates / self.folds.n_folds
-                sums[rows] += parts[rows, block]
-                refused = rows[(counted < 0).any(axis=1)]  # wrong in every fold
-                parts[refused] = 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0
-                racing[refused] = False
-            if stage < 2:
-                racing &= ~(sums > limits[:, stage])
-        parts[racing, 3] = self.folds.mean_rates(counts[racing])
-        return parts
 
     @abstractmethod
     def predictions(self, mask: ArrayLike) -> AnyArray:
@@ -309,40 +256,24 @@ class ClassificationEvaluator(Evaluator):
         return self.labels[self.folds.row_samples]
 
     @abstractmethod
-    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Labels, as positions in `classes`, of every tested sample for each non-empty mask: (m, n); -1 if refused.
+    def _predict(self, masks: BoolArray) -> IntArray:
+        """Labels, as positions in `classes`, of every tested sample for each non-empty mask: (m, n); -1 if refused."""
 
-        If consecutive `folds` are given, only the labels of their samples matter.
-        """
+    def _counts(self, masks: BoolArray) -> IntArray:
+        """Misclassified samples of each fold for each non-empty mask: shape (m, n_folds)."""
+        return self.count_errors(self._predict(masks))
 
-    def _counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Misclassified samples of consecutive folds for each non-empty mask: shape (m, len(folds)); -1 if refused."""
-        predicted = self._predict(masks, folds)
-        counts = self.count_errors(predicted, folds)
-        counts[(predicted < 0).all(axis=1)] = -1
-        return counts
-
-    def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
-        """Return the misclassified samples of all folds, or of some, for predicted positions in `classes`, (m, n)."""
+    def count_errors(self, predicted: IntArray) -> IntArray:
+        """Return the misclassified samples of each fold, for predicted positions in `classes`, (m, n)."""
         from pqswarm.evaluation._kernels import count_fold_errors
 
-        folds = range(self.folds.n_folds) if folds is None else folds
-        counts = np.empty((len(predicted), len(folds)), dtype=np.int64)
-        count_fold_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, counts)
+        counts = np.zeros((len(predicted), self.folds.n_folds), dtype=np.int64)
+        count_fold_errors(predicted, self.row_labels, self.folds.row_folds, counts)
         return counts
 
-    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
-        """Return the misclassified samples of each fold, shape (m, n_folds); all samples for an empty subset.
-
-        `folds` are consecutive ones to which the counts are limited, shape (m, len(folds)), in which the estimator may
-        refuse a subset: its counts are then -1.
-        """
-        tested = range(self.folds.n_folds) if folds is None else folds
-        if not (0 <= tested.start < tested.stop <= self.folds.n_folds and tested.step == 1):
-            raise PqswarmError(f"folds must be consecutive ones of the {self.folds.n_folds}, not {folds}.")
-        sizes = self.folds.sizes[tested.start : tested.stop]
-        counts = self._evaluate(masks, sizes, lambda some: self._counts(some, tested))
-        return np.where(counts < 0, sizes, counts) if folds is None else counts
+    def error_counts(self, masks: ArrayLike) -> IntArray:
+        """Return the misclassified samples of each fold, shape (m, n_folds); all samples for an empty subset."""
+        return self._evaluate(masks, self.folds.sizes, self._counts)
 
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""
@@ -522,14 +453,15 @@ class CudaBackend(ABC, Generic[_Evaluator]):
         """GPU memory per subset of the batch, in bytes."""
 
     @abstractmethod
-    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
         """Labels if `predicted`, else counts, of a batch that fits into the memory."""
 
-    def run(self, masks: BoolArray, folds: range, *, predicted: bool) -> IntArray:
-        """Return the labels of every sample for each mask, or the misclassified ones of consecutive folds."""
-        results = np.empty((len(masks), len(self.evaluator.data) if predicted else len(folds)), dtype=np.int64)
+    def run(self, masks: BoolArray, *, predicted: bool) -> IntArray:
+        """Return the labels of every sample for each mask, or the misclassified ones of each fold."""
+        width = len(self.evaluator.data) if predicted else self.evaluator.folds.n_folds
+        results = np.empty((len(masks), width), dtype=np.int64)
         for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
-            results[rows] = self._compute(masks[rows], predicted, folds)
+            results[rows] = self._compute(masks[rows], predicted)
         return results
 
 
@@ -563,23 +495,18 @@ class ExactEvaluator(ClassificationEvaluator):
         super().__init__(X, y, folds, **options)
         self.device = device
 
-    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        tested = range(self.folds.n_folds) if folds is None else folds
-        if self._gpu is not None:
-            return self._gpu.run(masks, tested, predicted=True)
-        return self._predict_on_cpu(masks, tested)
+    def _predict(self, masks: BoolArray) -> IntArray:
+        return self._predict_on_cpu(masks) if self._gpu is None else self._gpu.run(masks, predicted=True)
 
-    def _counts(self, masks: BoolArray, folds: range) -> IntArray:
-        if self._gpu is not None:
-            return self._gpu.run(masks, folds, predicted=False)
-        return self._count_on_cpu(masks, folds)
+    def _counts(self, masks: BoolArray) -> IntArray:
+        return self._count_on_cpu(masks) if self._gpu is None else self._gpu.run(masks, predicted=False)
 
     @abstractmethod
-    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
-        """The labels of every sample, as positions in `classes`; only those of the consecutive `folds` matter."""
+    def _predict_on_cpu(self, masks: BoolArray) -> IntArray:
+        """The labels of every sample, as positions in `classes`."""
 
-    def _count_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
-        return self.count_errors(self._predict_on_cpu(masks, folds), folds)
+    def _count_on_cpu(self, masks: BoolArray) -> IntArray:
+        return self.count_errors(self._predict_on_cpu(masks))
 
 
 SCORINGS: tuple[str, ...] = ("r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error")

@@ -1,6 +1,8 @@
 """The cross-validated error of any scikit-learn estimator."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -74,7 +76,6 @@ class GenericEvaluator(ClassificationEvaluator):
     """
 
     takes_splits = True
-    is_fitted = True
     folds: Any
 
     def __init__(
@@ -113,6 +114,9 @@ class GenericEvaluator(ClassificationEvaluator):
         self._score_params = dict(score_params or {})
         self._set_scorer(sample_weight)
         self._views = self.fold_views()
+        if self.counts_errors and folds.n_folds > 2:  # tests in part of the folds save fits
+            edges = [round(part * folds.n_folds) for part in (0.0, 0.3, 0.6, 1.0)]
+            self.blocks = tuple(int(size) for size in np.diff(edges))
         self._is_usable: bool | None = None  # determined when a subset is first refused
 
     def _set_scorer(self, sample_weight: ArrayLike | None) -> None:
@@ -189,11 +193,56 @@ class GenericEvaluator(ClassificationEvaluator):
         self.in_threads(work, range(len(masks)))
         return scores_of_folds
 
-    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
+    def error_counts(self, masks: ArrayLike) -> IntArray:
         """Return the misclassified samples of each fold; only for classifiers without scoring and weights."""
         if not self.counts_errors:
             raise PqswarmError("error counts exist only for classifiers without scoring: use errors.")
-        return super().error_counts(masks, folds)
+        counts = super().error_counts(masks)
+        return np.where(counts < 0, self.folds.sizes, counts)
+
+    def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
+        """Test subsets in one block of folds after the other, and drop each that exceeds a limit.
+
+        Parameters
+        ----------
+        masks : array_like of shape (m, n_features)
+            Subsets.
+        first : ndarray of int, shape (m,)
+            The block in which each is tested first; the next ones follow, after the last the first.
+        limits : ndarray of shape (m, 2)
+            The largest sums of the parts of the error in the first and in the first two of these blocks.
+
+        Returns
+        -------
+        ndarray of shape (m, 4)
+            The part of the error in each block, the sum of its fold errors over the number of all folds, and the error
+            as :meth:`errors` returns it; NaN where a subset was not tested.
+        """
+        checked = self.checked_masks(masks)
+        edges = np.cumsum((0, *self.blocks))
+        counts = np.zeros((len(checked), self.folds.n_folds), dtype=np.int64)
+        parts = np.full((len(checked), 4), np.nan)
+        racing = np.ones(len(checked), dtype=np.bool_)
+        sums = np.zeros(len(checked))
+        for stage in range(3):
+            for block, folds in enumerate(range(*pair) for pair in pairwise(edges.tolist())):
+                rows = np.flatnonzero(racing & ((first + stage) % 3 == block))
+                if not rows.size:
+                    continue
+                sizes = self.folds.sizes[folds.start : folds.stop]
+                counted = self._evaluate(checked[rows], sizes, partial(self._counts, folds=folds))
+                counts[rows, folds.start : folds.stop] = counted
+                # Added one by one: the same sum for any number of subsets.
+                rates = np.cumsum(counted / sizes, axis=1)[:, -1]
+                parts[rows, block] = rates / self.folds.n_folds
+                sums[rows] += parts[rows, block]
+                refused = rows[(counted < 0).any(axis=1)]  # wrong in every fold
+                parts[refused] = 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0
+                racing[refused] = False
+            if stage < 2:
+                racing &= ~(sums > limits[:, stage])
+        parts[racing, 3] = self.folds.mean_rates(counts[racing])
+        return parts
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each sample when its fold is tested; only if each is tested once."""
@@ -270,8 +319,10 @@ class GenericEvaluator(ClassificationEvaluator):
 
         return self._fit_folds(mask, predict, folds)
 
-    def _counts(self, masks: BoolArray, folds: range) -> IntArray:
-        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
+    def _counts(self, masks: BoolArray, folds: range | None = None) -> IntArray:
+        """Misclassified samples of all folds, or of consecutive ones; -1 if the estimator refuses the subset there."""
+        n_tested = self.folds.n_folds if folds is None else len(folds)
+        counts = np.empty((len(masks), n_tested), dtype=np.int64)
 
         def work(row: int) -> None:
             labels = self._attempt(lambda mask: list(self._labels_of_folds(mask, folds)), masks[row])
@@ -281,7 +332,7 @@ class GenericEvaluator(ClassificationEvaluator):
         self.in_threads(work, range(len(masks)))
         return counts
 
-    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
+    def _predict(self, masks: BoolArray) -> IntArray:
         predicted = np.empty((len(masks), self.folds.n_rows), dtype=np.int64)
 
         def work(row: int) -> None:

@@ -56,20 +56,13 @@ class RepeatedEvaluator(Evaluator):
         self.counts_errors = all(part.counts_errors for part in parts)
         self.is_loss = parts[0].is_loss
 
-    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
-        """Return the misclassified samples of each fold, or of some; see :class:`ClassificationEvaluator`."""
+    def error_counts(self, masks: ArrayLike) -> IntArray:
+        """Return the misclassified samples of each fold; see :class:`ClassificationEvaluator`."""
         counts = []
-        start = 0
         for part in self.parts:
             if not isinstance(part, ClassificationEvaluator):
                 raise PqswarmError("error counts exist only for classifiers: use errors.")
-            first = self._first
-            n = part.folds.n_folds - self._first
-            if folds is None:
-                counts.append(part.error_counts(masks)[:, first:])
-            elif inside := range(max(folds.start - start, 0) + first, min(folds.stop - start, n) + first):
-                counts.append(part.error_counts(masks, inside))
-            start += n
+            counts.append(part.error_counts(masks)[:, self._first :])
         return np.concatenate(counts, axis=1)
 
     def errors(self, masks: ArrayLike) -> FloatArray:

@@ -57,10 +57,10 @@ class Merit(DistinctSearch):
     grows with their number, so that the search is fast at first and converges late. Of the draws, those with the lowest
     prediction of a ridge regression of the error on the features are evaluated, and some others at random. The
     regression is fitted to the best and the last subsets, in which good ones weigh more. No subset is requested twice.
-    Where the evaluator can test subsets in part of the folds, those clearly behind the best of the population there are
-    dropped, and evaluations are counted in folds. When nothing better is found, subsets that differ from the best ones
-    in one to three features replace the draws; when that does not help either, a new population is started. The model
-    keeps what it knows. The combination is ours, its parts are not.
+    Where the evaluator can test subsets in part of the folds, as that of a fitted estimator can, those clearly behind
+    the best of the population there are dropped, and evaluations are counted in folds. When nothing better is found,
+    subsets that differ from the best ones in one to three features replace the draws; when that does not help either, a
+    new population is started. The model keeps what it knows. The combination is ours, its parts are not.
 
     References
     ----------

@@ -31,10 +31,9 @@ def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
     refused = [place for place in np.flatnonzero(~taken).tolist() if evaluator.refusal(taken | alone[place])]
     if refused:
         listed = ", ".join(f"{names[place]!r} ({reasons[place].rstrip('.')})" for place in refused[:_NAMED])
-        more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
         raise PqswarmError(
-            f"{type(evaluator.estimator).__name__} refuses {listed}{more}: encode or impute in a pipeline, such as "
-            f"make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), "
+            f"{type(evaluator.estimator).__name__} refuses {len(refused)} features, {listed}: encode or impute in a "
+            f"pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), "
             f"make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), or leave columns out by "
             f"constraints={{'excluded': [...]}}."
         )

@@ -12,22 +12,22 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.evaluation.estimators import take_table
 
 
-def _members_have(method: str) -> Callable[[Any], bool]:
-    """A check that the estimators have a method; it raises their AttributeError."""
+def has_method(method: str) -> Callable[[Any], bool]:
+    """Return a check that the estimators of an owner have a method; it raises their AttributeError."""
 
-    def check(ensemble: Any) -> bool:
-        getattr(ensemble.estimators[0], method)
+    def check(owner: Any) -> bool:
+        getattr(owner._any_estimator, method)
         return True
 
     return check
 
 
 class SubsetEnsemble:
-    """Fitted estimators and their subsets; `several` states whether each sample has several labels or targets.
+    """Fitted estimators and their subsets, of which the first `count` predict one table; they do so once.
 
-    Probabilities, decision functions and targets are means. Labels are those with the highest mean probability, or
-    decision function, else those that most estimators predict, of equals the first of `classes_`. A single estimator
-    predicts by itself.
+    `several` states whether each sample has several labels or targets. Probabilities, decision functions and targets
+    are means. Labels are those with the highest mean probability, or decision function, else those that most estimators
+    predict, of equals the first of `classes_`. A single estimator predicts by itself.
     """
 
     def __init__(self, estimators: Sequence[Any], subsets: BoolArray, *, several: bool = False) -> None:
@@ -35,22 +35,29 @@ class SubsetEnsemble:
         self.subsets = subsets
         self.several = several
         self.count = len(estimators)
+        self._known: dict[tuple[str, int], Any] = {}
+
+    @property
+    def _any_estimator(self) -> Any:
+        return self.estimators[0]
 
     def __sklearn_tags__(self) -> Any:
-        return get_tags(self.estimators[0])
+        return get_tags(self._any_estimator)
 
     @property
     def classes_(self) -> Any:
         """The labels."""
-        return self.estimators[0].classes_
+        return self._any_estimator.classes_
 
     def _responses(self, method: str, X: Any) -> list[Any]:
         """What a method of each estimator returns for its features of X."""
         return [self._response(method, X, number) for number in range(self.count)]
 
     def _response(self, method: str, X: Any, number: int) -> Any:
-        selected = take_table(X, np.flatnonzero(self.subsets[number]), axis=1)
-        return getattr(self.estimators[number], method)(selected)
+        if (method, number) not in self._known:
+            selected = take_table(X, np.flatnonzero(self.subsets[number]), axis=1)
+            self._known[method, number] = getattr(self.estimators[number], method)(selected)
+        return self._known[method, number]
 
     def predict(self, X: Any) -> AnyArray:
         """Return the labels or targets of samples with all features."""
@@ -69,12 +76,12 @@ class SubsetEnsemble:
                 return np.asarray(classes[scores.argmax(axis=1)])
         return _majority(np.array(self._responses("predict", X)))
 
-    @available_if(_members_have("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(has_method("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the mean probabilities of the classes; a list of several labels."""
         return _mean(self._responses("predict_proba", X))
 
-    @available_if(_members_have("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(has_method("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the mean probabilities."""
         if self.count == 1:
@@ -85,30 +92,11 @@ class SubsetEnsemble:
                 return [np.log(each) for each in probabilities]
             return np.log(probabilities)
 
-    @available_if(_members_have("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(has_method("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """Return the mean decision function."""
         mean: FloatArray = _mean(self._responses("decision_function", X))
         return mean
-
-
-class GrowingEnsemble(SubsetEnsemble):
-    """An ensemble that predicts one table, by its first `count` members; each response is computed once."""
-
-    def __init__(self, estimators: Sequence[Any], subsets: BoolArray, *, several: bool = False) -> None:
-        super().__init__(estimators, subsets, several=several)
-        self.count = 1
-        self._known: dict[tuple[str, int], Any] = {}
-
-    def grow(self, count: int) -> "GrowingEnsemble":
-        """Return itself, with this number of members."""
-        self.count = count
-        return self
-
-    def _response(self, method: str, X: Any, number: int) -> Any:
-        if (method, number) not in self._known:
-            self._known[method, number] = super()._response(method, X, number)
-        return self._known[method, number]
 
 
 def _mean(responses: list[Any]) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray
-from pqswarm.evaluation import CachedEvaluator, FeatureGroups
+from pqswarm.evaluation import CachedEvaluator, FeatureGroups, GenericEvaluator
 from pqswarm.search import Run
 from pqswarm.selector.rescoring import BestSubsets
 from pqswarm.selector.task import SelectionTask
@@ -31,11 +31,6 @@ class PlannedSearch:
         """Whether a subset was evaluated."""
         return bool(self.run.best.any())
 
-    @property
-    def best_masks(self) -> BoolArray:
-        """The best subsets, best first, as masks over all features."""
-        return self.groups.expand(self.best.masks)
-
 
 class SearchPlan:
     """Several searches share the evaluations of a task.
@@ -49,7 +44,7 @@ class SearchPlan:
         self._task = task
         minimum = task.search(task.groups.n_bits, 0, task.parameters).min_evaluations
         self.least = 1 if minimum == 1 else _DETOURS * minimum
-        least = self.least if task.is_fitted else max(self.least, _ENOUGH)
+        least = self.least if isinstance(task.choice.evaluator, GenericEvaluator) else max(self.least, _ENOUGH)
         self.n_phases = 2 if task.limit is not None and task.max_evaluations >= 2 * least else 1
         self.n_searches = max(1, min(task.n_subsets, task.max_evaluations // (self.n_phases * least)))
 

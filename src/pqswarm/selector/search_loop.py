@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from types import FrameType
 from typing import Any, Literal, TypeVar
 
@@ -50,7 +51,7 @@ class SelectorProgress(Progress):
     @property
     def score(self) -> float:
         """The best score so far, in the sense of `scoring`."""
-        return self.task.score(self.error)
+        return float(self.task.score(self.error))
 
     @property
     def features(self) -> tuple[Any, ...]:
@@ -155,38 +156,34 @@ class SearchLoop:
         self._part_size = task.n_jobs
         self._began = time.monotonic()
 
-    def drive(self, searches: Sequence[PlannedSearch], to_come: int, deadline: float | None) -> StopReason:
-        """Advance these searches until something ends them, and return what; `to_come` evaluations follow them."""
+    def drive(self, searches: Sequence[PlannedSearch], deadline: float | None) -> StopReason:
+        """Advance these searches until something ends them, and return what."""
         self.searches += searches
         while active := [search for search in searches if not search.run.done]:
             if self._is_over(deadline):
                 return "interrupted" if self.interrupts.pressed else "max_time"
-            is_urgent = active[0] is self.searches[0] and not self._found
+            is_urgent = active[0] is self.searches[0] and not self.searches[0].found
             search = active[0] if is_urgent else min(active, key=lambda search: search.run.n_evaluations)
-            now = time.monotonic()
-            share = None if deadline is None else now + (deadline - now) / len(active)
-            self._evaluate_batch(search, share)
+            left = inf if deadline is None else deadline - time.monotonic()
+            self._evaluate_batch(search, time.monotonic() + left / len(active))
             if self.storage is not None:
                 self.storage.save_if_due()
-            if self._found and self.interrupts.pressed:
+            if self.searches[0].found and self.interrupts.pressed:
                 return "interrupted"
-            if self._callbacks_stop(to_come):
+            if self._callbacks_stop():
                 return "interrupted" if self.interrupts.pressed else "callback"
         spent = all(search.run.n_evaluations >= search.run.max_evaluations for search in self.searches)
         return "max_evaluations" if spent else "finished"
 
-    @property
-    def _found(self) -> bool:
-        return self.searches[0].found
-
     def _is_over(self, deadline: float | None) -> bool:
         """Whether Ctrl-C or the time ends the search, now that there is something to return."""
         late = deadline is not None and time.monotonic() >= deadline
-        return self._found and (late or self.interrupts.pressed)
+        return self.searches[0].found and (late or self.interrupts.pressed)
 
-    def _callbacks_stop(self, to_come: int) -> bool:
+    def _callbacks_stop(self) -> bool:
         """Call the callbacks; return whether one of them, or Ctrl-C meanwhile, stops the search."""
         runs = tuple(search.run for search in self.searches)
+        to_come = self.task.max_evaluations - sum(run.max_evaluations for run in runs)
         elapsed = time.monotonic() - self._began
         progress = SelectorProgress(
             runs, evaluations_of(runs), budget_of(runs) + to_come, tuple(self.searches), self.task, elapsed
@@ -212,7 +209,7 @@ class SearchLoop:
         """The errors, or None if Ctrl-C was pressed; the first subset is evaluated in any case."""
         hits = search.evaluator.n_hits
         began = time.perf_counter()
-        call = self.interrupts.attempt if self._found else self.interrupts.insist
+        call = self.interrupts.attempt if self.searches[0].found else self.interrupts.insist
         errors = call(evaluate_batches, [search.run], [part], search.evaluator)
         new = len(part) - (search.evaluator.n_hits - hits)
         if new:

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +13,12 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.search.driver import evaluations_of
-from pqswarm.selector.ensemble import GrowingEnsemble
+from pqswarm.selector.ensemble import SubsetEnsemble
 from pqswarm.selector.plan import PlannedSearch, SearchPlan
-from pqswarm.selector.rescoring import MOST, plain_partition
+from pqswarm.selector.rescoring import MOST
 from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, check_callbacks, warn_if_search_is_slow
 from pqswarm.selector.storage import Storage
-from pqswarm.selector.task import SelectionTask, SelectorData, is_one_standard_error, scorer_of
+from pqswarm.selector.task import SelectionTask, SelectorData, scorer_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -87,8 +88,8 @@ class SubsetSelection:
         self.second: list[PlannedSearch] = []
         self.pool: BoolArray | None = None  # the features of all members, if they are limited
         self.stop_reason: StopReason = "finished"
-        # The best subsets of the searches, as bits, and their mean error over the partitions.
-        self._rescored: tuple[BoolArray, FloatArray] = np.zeros((0, task.groups.n_bits), dtype=np.bool_), np.empty(0)
+        # The best subsets of the searches, as bits, their mean error over the partitions, and that in the given one.
+        self._rescored = np.zeros((0, task.groups.n_bits), dtype=np.bool_), np.empty(0), np.empty(0)
         if storage is not None:
             storage.restore(self.first)
 
@@ -105,15 +106,11 @@ class SubsetSelection:
 
     def search(self) -> None:
         """Run the searches to their end, and choose the best subset and the members of the ensemble."""
-        callbacks = check_callbacks(self.selector.callbacks)
-        loop = SearchLoop(self.task, self.interrupts, callbacks, self.storage)
-        to_come = 0
+        loop = SearchLoop(self.task, self.interrupts, check_callbacks(self.selector.callbacks), self.storage)
         deadline = self.deadline
-        if self.plan.n_phases == 2:
-            to_come = self.task.max_evaluations - sum(search.run.max_evaluations for search in self.first)
-            if deadline is not None:
-                deadline -= max(0.0, deadline - time.monotonic()) / 2
-        self.stop_reason = loop.drive(self.first, to_come, deadline)
+        if deadline is not None and self.plan.n_phases == 2:
+            deadline -= max(0.0, deadline - time.monotonic()) / 2
+        self.stop_reason = loop.drive(self.first, deadline)
         self._choose()
         if self.plan.n_phases == 2:
             self.pool = self._find_pool()
@@ -130,7 +127,7 @@ class SubsetSelection:
         self.second = self.interrupts.insist(self.plan.second_phase, self.pool)
         if self.storage is not None and all(search.run.done for search in self.first):
             self.storage.restore(self.second)
-        reason = loop.drive(self.second, 0, self.deadline)
+        reason = loop.drive(self.second, self.deadline)
         if self.stop_reason != "max_time":
             self.stop_reason = reason
 
@@ -141,64 +138,50 @@ class SubsetSelection:
 
     def _choose(self) -> None:
         """Choose the best subset: by its mean score over several partitions, or the smallest that is as good."""
-        candidates, means, errors = self._rescore()
+        self._rescore()
+        bits, means, errors = self._rescored
+        candidates = self.task.groups.expand(bits)
         self._find_front(candidates, errors)
-        self.chosen = self.front[-1]
-        limit = self.task.limit
-        if isinstance(limit, int):
-            self.chosen = [self.front[0], *(point for point in self.front if point.size <= limit)][-1]
-            allowed = candidates.sum(axis=1) <= limit
-            candidates = candidates[allowed]
-            means = means[allowed]
-        if is_one_standard_error(self.selector):
+        sizes = candidates.sum(axis=1)
+        limit = self.task.limit if isinstance(self.task.limit, int) else self.task.allowed.size
+        self.chosen = [self.front[0], *(point for point in self.front if point.size <= limit)][-1]
+        if self.task.is_smallest:
             self._choose_smallest()
-        elif len(candidates):
-            best = np.lexsort((candidates.sum(axis=1), means))[0]
-            self.chosen = self._point(candidates[best])
+        elif (sizes <= limit).any():
+            order = np.lexsort((sizes, means))
+            self.chosen = self._point(candidates[order[sizes[order] <= limit][0]])
 
-    def _rescore(self) -> tuple[BoolArray, FloatArray, FloatArray]:
-        """The best subsets, their mean error over partitions, and their error in the given one; none if in haste."""
+    def _rescore(self) -> None:
+        """Find the mean error of the best subsets over several partitions, unless the search was stopped."""
         task = self.task
         m = len(self.first)
         done = self.n_evaluations
-        self.rule_text = "The subset with the best score; no other was rescored, because "
-        nothing = np.zeros((0, task.groups.owner.size), dtype=np.bool_), np.empty(0), np.empty(0)
+        self.rule_text = "The subset with the best score; none was rescored, because the search was stopped."
         if self.in_haste:
-            self.rule_text += "the search was stopped."
-            return nothing
+            return
         if m == 1 and (not task.has_partitions or done < 2 * _EACH):
-            self.rule_text += f"it had fewer than {2 * _EACH} evaluations."
-            if not task.has_partitions:
-                self.rule_text = f"{_NO_PARTITIONS} The subset with the best score was selected."
-            return nothing
+            reason = f"it had fewer than {2 * _EACH} evaluations." if task.has_partitions else _NO_PARTITIONS
+            self.rule_text = f"The subset with the best score; none was rescored, because {reason}"
+            return
         each = min(MOST, done // _EACH) if m == 1 else min(_FREQUENT, max(1, task.max_evaluations // (5 * m * (m - 1))))
         bits = _unique_rows([search.best.masks[:each] for search in self.first])
-        evaluators = {search.number: search.evaluator for search in self.first}
-        numbers = range(PARTITIONS + 1 if m == 1 else m)
-
-        def errors_in(number: int) -> FloatArray:
-            evaluator = evaluators[number] if number in evaluators else task.evaluator(task.groups, number)
-            return np.asarray(evaluator.errors(bits))
-
-        errors = self.interrupts.attempt(lambda: [errors_in(number) for number in numbers])
-        if errors is None:
-            self.rule_text += "the search was stopped."
-            return nothing
-        self.rule_text = f"Of the {len(bits)} best subsets of {_count(m)}, the one with the best mean score over "
-        self.rule_text += f"{len(errors)} partitions." if task.has_partitions else f"the given splits. {_NO_PARTITIONS}"
-        means = np.mean(errors, axis=0)
-        self._rescored = bits, means
-        return task.groups.expand(bits), means, errors[0]
+        own = [search.evaluator for search in self.first]
+        others = (task.evaluator(task.groups, number) for number in range(1, PARTITIONS + 1 if m == 1 else 1))
+        errors = self.interrupts.attempt(lambda: [each.errors(bits) for each in chain(own, others)])
+        if errors is not None:
+            self._rescored = bits, np.mean(errors, axis=0), errors[0]
+            where = f"{len(errors)} partitions." if task.has_partitions else f"the given splits: {_NO_PARTITIONS}"
+            self.rule_text = f"Of the {len(bits)} best subsets, the one with the best mean score over {where}"
 
     def _find_front(self, candidates: BoolArray, errors: FloatArray) -> None:
         """Find the front by size in the given partition, with the scores of each split."""
         task = self.task
-        self.result = task.groups.expand_result(self.first[0].run.result())
-        given = [search for search in self.first if search.found and (search.number == 0 or not task.has_partitions)]
+        given = self.first[:1] if task.has_partitions else [search for search in self.first if search.found]
         results = [task.groups.expand_result(search.run.result()) for search in given]
+        self.result = results[0]
         masks = np.vstack([*(np.asarray(result.front_masks) for result in results), candidates])
         errors = np.concatenate([*(np.asarray(result.front_errors) for result in results), errors])
-        if task.groups.fixed.any() and not self.in_haste and task.subset_size is None:
+        if task.groups.fixed.any() and not self.in_haste and "size" not in task.parameters:
             # The fixed features alone, which no search asks for.
             fixed = task.groups.fixed[np.newaxis]
             masks = np.vstack([fixed, masks])
@@ -211,7 +194,7 @@ class SubsetSelection:
         self.fold_scores = None
         if not self.in_haste:
             folds = self.interrupts.attempt(task.choice.evaluator.fold_errors, masks[:, task.groups.used])
-            self.fold_scores = None if folds is None else task.scores(folds)
+            self.fold_scores = None if folds is None else task.score(folds)
         stds = np.full(len(masks), np.nan)
         if self.fold_scores is not None and self.fold_scores.shape[1] > 1:
             stds = self.fold_scores.std(axis=1, ddof=1)
@@ -223,16 +206,11 @@ class SubsetSelection:
     def _choose_smallest(self) -> None:
         """Choose the smallest subset within one standard error of the best score."""
         best = self.front[-1]
-        if self.fold_scores is None:
-            folds = self.task.choice.evaluator.fold_errors(best.support[np.newaxis, self.task.groups.used])
-            scores = self.task.scores(folds)[0]
-        else:
-            scores = self.fold_scores[-1]
-        if scores.size < 2:
+        n_splits = self.task.splits.n_folds
+        if n_splits < 2:
             raise PqswarmError("n_features_to_select='1se' needs at least two splits: use a larger cv.")
-        std = float(scores.std(ddof=1))
-        self.front[-1] = replace(best, std=std)
-        self.chosen = self.front[int(np.argmax(self._errors <= self._errors[-1] + std / np.sqrt(scores.size)))]
+        self.front[-1] = best = self._point(best.support)
+        self.chosen = self.front[int(np.argmax(self._errors <= self._errors[-1] + best.std / np.sqrt(n_splits)))]
         self.rule_text = "The smallest subset within one standard error of the best score."
 
     def _point(self, mask: BoolArray) -> FrontPoint:
@@ -253,7 +231,7 @@ class SubsetSelection:
         limit = self.chosen.size if self.task.limit == "auto" else self.task.limit
         best = [search.best.masks[:_FREQUENT].mean(axis=0) for search in self.first if search.found]
         frequencies = np.mean(best, axis=0)
-        candidates, means = self._rescored
+        candidates, means, _ = self._rescored
         doubt = self.chosen.std / np.sqrt(self.task.splits.n_folds)
         if len(candidates) and np.isfinite(doubt):
             good = candidates[means <= means.min() + doubt]
@@ -270,15 +248,13 @@ class SubsetSelection:
         if self.task.n_subsets == 1 or (self.task.limit is not None and self.pool is None):
             self.members = self.chosen.support[np.newaxis]
             return
-        everything = np.ones_like(self.chosen.support)
-        allowed = everything if self.pool is None else self.pool
+        allowed = np.ones_like(self.chosen.support) if self.pool is None else self.pool
         inside = _by_rank(self.second, _BEST_INSIDE)
         cut = [mask & allowed for mask in _by_rank(self.first, _BEST)]
         members = [mask for mask in [*inside, *cut] if mask.any()] or [allowed]
         self.members = _unique_rows([np.array(members)])
         union = int(self.members.any(axis=0).sum())
-        count = len(self.members)
-        self.rule_text += f" Predictions average {count} subsets of {_count(len(self.first))}, {union} features in all."
+        self.rule_text += f" Predictions average {len(self.members)} subsets of {union} features in all."
 
 
 def score_members(selection: SubsetSelection) -> FloatArray:
@@ -289,32 +265,29 @@ def score_members(selection: SubsetSelection) -> FloatArray:
     task = selection.task
     data = selection.data
     members = selection.members
-    seed = derived_seed(task.seed, (2**31 + 5,))
-    splits = plain_partition(selection.selector.cv, data.y, _PARTS, seed, classifies=task.classifies)
+    splits = task.repartition(task.y, _PARTS, derived_seed(task.seed, (2**31 + 5,)))
     if selection.in_haste or splits is None or 10 * len(members) > selection.n_evaluations:
         return np.empty(0)
     scorer = scorer_of(selection.selector)
 
     def score_in(train: IntArray, test: IntArray) -> list[float]:
         fitted = data.take(train).fit_all(task.estimator, members, task.n_jobs)
-        ensemble = GrowingEnsemble(fitted, members, several=data.y.ndim > 1)
-        return [data.take(test).score(scorer, ensemble.grow(count)) for count in range(1, len(members) + 1)]
+        ensemble = SubsetEnsemble(fitted, members, several=data.y.ndim > 1)
+        scores = []
+        for ensemble.count in range(1, len(members) + 1):
+            scores.append(data.take(test).score(scorer, ensemble))
+        return scores
 
-    scores = [selection.interrupts.attempt(score_in, train, test) for train, test in splits.split()]
-    done = [each for each in scores if each is not None]
-    return np.mean(done, axis=0) if len(done) == len(scores) else np.empty(0)
+    scores = selection.interrupts.attempt(lambda: [score_in(*split) for split in splits.split()])
+    return np.empty(0) if scores is None else np.mean(scores, axis=0)
 
 
-_NO_PARTITIONS = "The cross-validation is not a plain k-fold, so there are no other partitions of the samples."
-
-
-def _count(searches: int) -> str:
-    return "one search" if searches == 1 else f"{searches} searches"
+_NO_PARTITIONS = "the cross-validation is not a plain k-fold."
 
 
 def _by_rank(searches: Sequence[PlannedSearch], count: int) -> list[BoolArray]:
     """The best subset of each search, then the second best of each, ..."""
-    masks = [search.best_masks for search in searches]
+    masks = [search.groups.expand(search.best.masks) for search in searches]
     return [best[rank] for rank in range(count) for best in masks if rank < len(best)]
 
 

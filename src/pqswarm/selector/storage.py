@@ -119,24 +119,22 @@ class Storage:
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, AnyArray]]:
     """The identity and the arrays of a file, which is not trusted; nothing is unpickled."""
+    version = None
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read(_MANIFEST))
-            if manifest["format"] != _FORMAT:
-                raise FileFormatError(f"{path} is not a SwarmSelector file: use another file for storage.")
-            if manifest["version"] != _VERSION:
-                raise FileFormatError(f"{path} was written by another version of pqswarm: delete it and fit again.")
+            version = manifest["format"], manifest["version"]
             names = [name for name in archive.namelist() if name != _MANIFEST]
             arrays = {name.removesuffix(".npy"): read_npy(archive.read(name), name) for name in names}
         identity = {str(key): str(value) for key, value in manifest["identity"].items()}
         int(identity["random_state"])
-        if manifest["digest"] != _digest_of_file(identity, arrays):
-            raise ValueError("the digest is that of another content")
+        if (version, manifest["digest"]) != ((_FORMAT, _VERSION), _digest_of_file(identity, arrays)):
+            raise ValueError("the version or the digest is another")
     except OSError as error:
         raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
-    except FileFormatError as error:
-        raise error if str(path) in str(error) else _damaged(path) from error
-    except (*DAMAGE, AttributeError, TypeError, RecursionError, MemoryError) as error:
+    except (*DAMAGE, FileFormatError, AttributeError, TypeError, RecursionError, MemoryError) as error:
+        if version is not None and version[0] == _FORMAT and version != (_FORMAT, _VERSION):
+            raise FileFormatError(f"{path} is of another version of pqswarm: delete it and fit again.") from error
         raise _damaged(path) from error
     return identity, arrays
 
@@ -153,21 +151,20 @@ def _digest_of_file(identity: Mapping[str, str], arrays: Mapping[str, AnyArray])
     return digest_for_storage(json.dumps([identity, names], sort_keys=True), *(arrays[name] for name in names))
 
 
-def storage_path(storage: Any) -> Path | None:
-    """Return the file of a selector's `storage`, if any."""
-    if storage is None:
-        return None
+def _storage_path(storage: Any) -> Path:
+    """The file of a selector's `storage`."""
     if not isinstance(storage, str | Path) or not Path(storage).name:
         raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
     return Path(storage)
 
 
 @contextmanager
-def open_storage(path: Path | None) -> Iterator[Storage | None]:
-    """Open a storage file, if any, which other processes cannot use inside this context."""
-    if path is None:
+def open_storage(storage: Any) -> Iterator[Storage | None]:
+    """Open the file of a selector's `storage`, if any, which other processes cannot use inside this context."""
+    if storage is None:
         yield None
         return
+    path = _storage_path(storage)
     guard = path.with_name(f"{path.name}.lock")
     if not path.parent.is_dir():
         raise PqswarmError(f"storage {path} is in a folder that does not exist: create {path.parent}, or use another.")

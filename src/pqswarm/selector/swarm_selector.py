@@ -23,11 +23,11 @@ from pqswarm._kernels.compile_times import log_compiling
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import as_numbers, is_table, take_table, takes_missing
 from pqswarm.search import Progress, SearchResult
-from pqswarm.selector.comparison import Comparison, compare_selection
-from pqswarm.selector.ensemble import SubsetEnsemble
+from pqswarm.selector.comparison import compare_selection
+from pqswarm.selector.ensemble import SubsetEnsemble, has_method
 from pqswarm.selector.search_loop import Interrupts, StopReason, check_callbacks, deadline_of
 from pqswarm.selector.selection import FrontPoint, SubsetSelection, score_members
-from pqswarm.selector.storage import open_storage, storage_path
+from pqswarm.selector.storage import open_storage
 from pqswarm.selector.task import given_estimator, make_task, read_input, scorer_of, seed_of
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
-TRANSFORMS = ("best", "union")
-"""What a selector hands on: the best subset, or the features of all subsets."""
-_COMPILING = 20  # seconds that the functions of a first fit take to compile, at most
 _BARS = 25  # features in a bar chart at most
 _STRONG = "tab:blue"
 _FAINT = "lightsteelblue"
@@ -46,29 +43,6 @@ _MARK = "tab:orange"
 
 class UnavailableError(PqswarmError, AttributeError):
     """An attribute of a fitted selector that is not available; the message says why."""
-
-
-def _estimator_has(method: str) -> Callable[[Any], bool]:
-    """A check that the estimator has a method; it raises the estimator's AttributeError."""
-
-    def check(selector: Any) -> bool:
-        getattr(getattr(selector, "best_estimator_", given_estimator(selector)), method)
-        return True
-
-    return check
-
-
-def _averaged(method: str, what: str) -> Any:
-    """A method of the ensemble of `estimators_`."""
-
-    def call(self: Any, X: Any) -> FloatArray:
-        X = self._checked(X)
-        predicted: FloatArray = getattr(self._ensemble, method)(X)
-        return predicted
-
-    call.__name__ = method
-    call.__doc__ = what
-    return available_if(_estimator_has(method))(call)
 
 
 class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -172,10 +146,11 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         Cross-validated score of the first one, two, ... of `subsets_` averaged, in folds that no search has seen.
         Empty if it would take more than a tenth of the evaluations, if `cv` is not a plain k-fold, or if the search
         was stopped.
-    comparison_ : Comparison or None
-        Scores of selected features, of all features and of those ranked first by ANOVA's F, in nested cross-validation
-        with short searches. None if the search was stopped, had fewer than 200 evaluations, or `cv` is not a plain
-        k-fold.
+    comparison_ : dict of float
+        Mean scores in nested cross-validation with short searches: `selected` features, `all` and those ranked first by
+        ANOVA's F, `filter`; and their numbers `n_selected`, `n_all` and `n_filter`. Those of the filter are NaN if it
+        cannot rank the features. Empty if the search was stopped, had fewer than 200 evaluations, or `cv` is not a
+        plain k-fold.
     comparison_text_ : str
         What follows from it, or why there is none, as a sentence.
     rule_ : str
@@ -313,15 +288,12 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """
         deadline = deadline_of(check_callbacks(self.callbacks))
         data = read_input(self, X, y, groups, fit_params)
-        check_name("transform_features", self.transform_features, TRANSFORMS)
-        path = storage_path(self.storage)
-        log_compiling(_COMPILING)
+        check_name("transform_features", self.transform_features, ("best", "union"))
+        log_compiling()
         with Interrupts() as interrupts:
-            with open_storage(path) as storage:
-                if storage is not None and storage.identity and self.random_state is None:
-                    seed = int(storage.identity["random_state"])
-                else:
-                    seed = seed_of(self.random_state)
+            with open_storage(self.storage) as storage:
+                saved = None if storage is None else storage.identity.get("random_state")
+                seed = int(saved) if saved is not None and self.random_state is None else seed_of(self.random_state)
                 task = interrupts.insist(make_task, self, data, seed)
                 if storage is not None:
                     storage.check(task.identity)
@@ -339,13 +311,11 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
                 self.best_estimator_ = interrupts.insist(data.fit, task.estimator, self.best_subset_)
             self._is_multiple = data.y.ndim > 1
             self.subset_scores_: FloatArray = score_members(selection)
-            compared = compare_selection(selection)
-            self.comparison_: Comparison | None = compared if isinstance(compared, Comparison) else None
-            self.comparison_text_ = compared.text if isinstance(compared, Comparison) else compared
+            self.comparison_, self.comparison_text_ = compare_selection(selection)
         self.interrupted_ = interrupts.pressed
         self.stop_reason_: StopReason = selection.stop_reason
         if self.interrupted_:
-            later = " Fit again to resume." if path is not None else ""
+            later = " Fit again to resume." if self.storage is not None else ""
             done = selection.n_evaluations
             warnings.warn(f"interrupted: the best of {done} evaluations is kept.{later}", stacklevel=2)
         return self
@@ -418,6 +388,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return np.asarray(self.best_estimator_.classes_)
 
     @property
+    def _any_estimator(self) -> Any:
+        return getattr(self, "best_estimator_", given_estimator(self))
+
+    @property
     def _ensemble(self) -> SubsetEnsemble:
         return SubsetEnsemble(self.estimators_, self.subsets_, several=self._is_multiple)
 
@@ -432,7 +406,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         finite = "allow-nan" if tags.allow_nan else True
         return validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
 
-    @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
+    @available_if(has_method("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> AnyArray:
         """Predict labels or targets, (n,) or (n, n_targets), of samples with all features.
 
@@ -448,12 +422,27 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         >>> selector.predict(X[:3]).tolist(), selector.predict_proba(X[:3]).shape, bool(selector.score(X, y) > 0.9)
         ([0, 0, 0], (3, 3), True)
         """
-        X = self._checked(X)
-        return self._ensemble.predict(X)
+        return np.asarray(self._average("predict", X))
 
-    predict_proba = _averaged("predict_proba", "Predict the mean probabilities of the classes; see :meth:`predict`.")
-    predict_log_proba = _averaged("predict_log_proba", "Predict the logarithms of the mean probabilities.")
-    decision_function = _averaged("decision_function", "Return the mean decision function.")
+    @available_if(has_method("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Predict the mean probabilities of the classes; see :meth:`predict`."""
+        return self._average("predict_proba", X)
+
+    @available_if(has_method("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Predict the logarithms of the mean probabilities."""
+        return self._average("predict_log_proba", X)
+
+    @available_if(has_method("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Return the mean decision function."""
+        return self._average("decision_function", X)
+
+    def _average(self, method: str, X: Any) -> Any:
+        """What a method of the ensemble returns."""
+        X = self._checked(X)
+        return getattr(self._ensemble, method)(X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Return the score of :meth:`predict`: `scoring`, or accuracy or R2.
@@ -548,8 +537,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
                 "each, or its cv is not a plain k-fold."
             )
         axes = _axes_or_new(ax)
-        counts = np.arange(1, self.subset_scores_.size + 1)
-        axes.plot(counts, self.subset_scores_, color=_STRONG, marker="o", ms=4)
+        axes.plot(range(1, self.subset_scores_.size + 1), self.subset_scores_, color=_STRONG, marker="o", ms=4)
         axes.set_title(f"{len(self.subsets_)} subsets of {int(self.union_.sum())} features")
         axes.set(xlabel="subsets averaged", ylabel=self._score_name())
         axes.xaxis.get_major_locator().set_params(integer=True)

@@ -205,12 +205,14 @@ class SelectionTask:
     """What is to be selected, and how.
 
     `estimator` is seeded; `choice` evaluates the features that `groups` uses, `choose` any columns in any splits.
-    `limit` is the number of features of all subsets together: None for none, "auto" for the size of the best subset.
-    `allowed` features are not excluded; `prefilter` is None if it keeps them all. `repartition` returns another
-    partition of the samples by its number, or None.
+    `limit` is the number of features of all subsets together: None for none, "auto" for the size of the best subset,
+    which is the smallest within one standard error if `is_smallest`. `allowed` features are not excluded; `prefilter`
+    is None if it keeps them all. `repartition` returns a random partition of labels or targets by a number of folds and
+    a seed, or None if `cv` is not a plain k-fold.
     """
 
     seed: int
+    y: AnyArray
     estimator: Any
     classifies: bool
     choice: EvaluatorChoice
@@ -219,34 +221,29 @@ class SelectionTask:
     max_evaluations: int
     n_subsets: int
     limit: Any
+    is_smallest: bool
     n_jobs: int
     names: Sequence[Any]
     groups: FeatureGroups
     allowed: BoolArray
     prefilter: str | None
     splits: Splits
-    repartition: Callable[[int], Splits | None]
+    repartition: Callable[[AnyArray, int, int], Splits | None]
     choose: Callable[[IntArray, Splits], EvaluatorChoice]
     identity: dict[str, str]
 
     @property
-    def subset_size(self) -> int | None:
-        """The number of bits that each subset must have; None leaves it to the search."""
-        return self.parameters.get("size")
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether the estimator is fitted, because there is no exact evaluator."""
-        return isinstance(self.choice.evaluator, GenericEvaluator)
-
-    @property
     def has_partitions(self) -> bool:
         """Whether there are other partitions of the samples."""
-        return self.repartition(1) is not None
+        return self.partition(1) is not None
+
+    def partition(self, number: int) -> Splits | None:
+        """Return another partition of the samples by its number from 1; None if there are none."""
+        return self.repartition(self.y, self.splits.n_folds, derived_seed(self.seed, (2**31 + 2, number - 1)))
 
     def evaluator(self, groups: FeatureGroups, partition: int) -> Any:
         """Return the evaluator of bits in a partition: 0 is the given one, which stands for those that do not exist."""
-        splits = self.repartition(partition) if partition else None
+        splits = self.partition(partition) if partition else None
         if splits is None and groups is self.groups:
             evaluator = self.choice.evaluator
         else:
@@ -254,13 +251,9 @@ class SelectionTask:
         among = groups.among_used()
         return evaluator if among.is_plain else GroupedEvaluator(evaluator, among)
 
-    def score(self, error: float) -> float:
-        """Return the score of an error."""
+    def score(self, error: Any) -> Any:
+        """Return the score of an error, or of an array of errors."""
         return -error if self.choice.evaluator.is_loss else 1.0 - error
-
-    def scores(self, errors: FloatArray) -> FloatArray:
-        """Return the scores of errors."""
-        return -errors if self.choice.evaluator.is_loss else 1.0 - errors
 
 
 def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> SelectionTask:
@@ -274,7 +267,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     names = getattr(selector, "feature_names_in_", range(data.X.shape[1]))
     groups = _constrained_groups(list(names), selector.constraints)
     check_column_transformers(estimator, names, groups.fixed)
-    if not is_one_standard_error(selector) and selector.n_features_to_select is not None:
+    is_smallest = isinstance(selector.n_features_to_select, str) and selector.n_features_to_select == "1se"
+    if not is_smallest and selector.n_features_to_select is not None:
         parameters["size"] = _checked_size(selector.n_features_to_select, parameters, groups)
     n_subsets = check_integer("n_subsets", selector.n_subsets, 1)
     limit = _checked_limit(selector.max_features, n_subsets, groups)
@@ -325,13 +319,9 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         "max_features": str(limit),
         "random_state": str(seed),
     }
-
-    def repartition(number: int) -> Splits | None:
-        place = derived_seed(seed, (2**31 + 2, number - 1))
-        return plain_partition(selector.cv, data.y, splits.n_folds, place, classifies=classifies)
-
     return SelectionTask(
         seed=seed,
+        y=data.y,
         estimator=estimator,
         classifies=classifies,
         choice=dataclasses.replace(choice, reason=choice.reason + budget),
@@ -340,13 +330,14 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         max_evaluations=max_evaluations,
         n_subsets=n_subsets,
         limit=limit,
+        is_smallest=is_smallest,
         n_jobs=n_jobs,
         names=names,
         groups=groups,
         allowed=allowed,
         prefilter=kept.sentence,
         splits=splits,
-        repartition=repartition,
+        repartition=partial(plain_partition, selector.cv, classifies=classifies),
         choose=choose,
         identity=identity,
     )
@@ -375,24 +366,23 @@ def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGro
     """The number of bits to select, beside the fixed features, for a number or fraction of features."""
     n_fixed = int(groups.fixed.sum())
     n_features = groups.n_bits + n_fixed
-    whole = is_integer(wanted) and 1 <= wanted <= n_features
-    fraction = isinstance(wanted, float | np.floating) and 0 < wanted < 1
-    if not (whole or fraction):
-        raise PqswarmError(
-            f"n_features_to_select must be an integer from 1 to {n_features}, a fraction between 0 and 1, '1se' "
-            f"or None, not {wanted!r}."
-        )
+    size = _number_of_features("n_features_to_select", wanted, n_features, "'1se'")
     if "size" in parameters:
         raise PqswarmError("give n_features_to_select or the size among the parameters of the algorithm, not both.")
-    size = int(wanted) if whole else max(1, int(wanted * n_features))
     if size <= n_fixed:
         raise PqswarmError(f"n_features_to_select must exceed the {n_fixed} fixed features, but is {wanted!r}.")
     return size - n_fixed
 
 
-def is_one_standard_error(selector: "SwarmSelector") -> bool:
-    """Return whether the smallest size within one standard error is wanted."""
-    return isinstance(selector.n_features_to_select, str) and selector.n_features_to_select == "1se"
+def _number_of_features(name: str, wanted: Any, n_features: int, word: str) -> int:
+    """A number of features, given as such or as a fraction; `word` is allowed, too, for the message."""
+    if is_integer(wanted) and 1 <= wanted <= n_features:
+        return int(wanted)
+    if isinstance(wanted, float | np.floating) and 0 < wanted < 1:
+        return max(1, int(wanted * n_features))
+    raise PqswarmError(
+        f"{name} must be an integer from 1 to {n_features}, a fraction between 0 and 1, {word} or None, not {wanted!r}."
+    )
 
 
 def _checked_limit(wanted: Any, n_subsets: int, groups: FeatureGroups) -> Any:
@@ -400,15 +390,9 @@ def _checked_limit(wanted: Any, n_subsets: int, groups: FeatureGroups) -> Any:
     if wanted is None or (isinstance(wanted, str) and wanted == "auto"):
         return wanted if n_subsets > 1 else None
     n_features = int(groups.used.sum())
-    whole = is_integer(wanted) and wanted >= 1
-    fraction = isinstance(wanted, float | np.floating) and 0 < wanted <= 1
-    if not (whole or fraction):
-        raise PqswarmError(
-            f"max_features must be 'auto', an integer of at least 1, a fraction up to 1, or None, not {wanted!r}."
-        )
+    limit = _number_of_features("max_features", wanted, n_features, "'auto'")
     if n_subsets == 1:
         raise PqswarmError("max_features limits several subsets together: for one, use n_features_to_select.")
-    limit = int(wanted) if whole else max(1, int(wanted * n_features))
     smallest = int(groups.fixed.sum() + np.bincount(groups.owner)[: groups.n_bits].min())
     if limit < smallest:
         raise PqswarmError(f"max_features must be at least {smallest}, for the fixed features and a free one or group.")
@@ -541,12 +525,15 @@ def keep_features(
     ranked = rank_by_filter(name, numbers, y, continuous=continuous)
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
-        rank = partial(rank_by_filter, name, continuous=continuous)
-        errors = filtered_errors(rank, choose, numbers, y, splits, sizes)
+        masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
+        pairs = list(splits.split())
+        rows = []
+        for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
+            first = rank_by_filter(name, numbers[train], y[train], continuous=continuous)[: sizes[-1]]
+            rows.append(choose(np.array(first), Splits([(train, test)], len(y))).evaluator.errors(masks))
+        errors = np.array(rows)
         means = errors.mean(axis=0)
-        doubt = 0.0
-        if len(errors) > 1:
-            doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors))
+        doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else 0.0
         needed = int(np.argmax(means <= means.min() + doubt))
         keep = min(most, _ROOM * sizes[needed])
         why = (
@@ -576,21 +563,3 @@ def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[
         raise PqswarmError(f"the filter {name} ranks numbers, but X has other columns: leave them out.")
     ranks = [FILTERS[name].rank(numbers, column, continuous=continuous) for column in np.atleast_2d(y.T)]
     return [int(place) for place in np.argsort(np.sum(np.argsort(ranks, axis=1), axis=0), kind="stable")]
-
-
-def filtered_errors(
-    rank: Callable[[FloatArray, AnyArray], list[int]],
-    choose: Callable[[IntArray, Splits], EvaluatorChoice],
-    numbers: FloatArray,
-    y: AnyArray,
-    splits: Splits,
-    sizes: list[int],
-) -> FloatArray:
-    """Return the errors of the features that rank first by the training samples, in some splits, for each size."""
-    masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
-    pairs = list(splits.split())
-    errors = []
-    for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
-        first = np.array(rank(numbers[train], y[train])[: sizes[-1]])
-        errors.append(choose(first, Splits([(train, test)], len(y))).evaluator.errors(masks))
-    return np.array(errors)

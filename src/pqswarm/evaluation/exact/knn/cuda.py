@@ -107,17 +107,16 @@ class KNNOnCuda(CudaBackend[KNNEvaluator]):
         each = self._n_padded * (20 * words + 8 * self._keys + 28 + _REACH) + self._slab * self._n_padded // 8
         return max(each, 1 << 17)  # a CUDA grid holds at most 65535 subsets
 
-    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
         cp = self._cp
         m = len(masks)
         counts = cp.zeros((m, self.evaluator.folds.n_folds), dtype=cp.int32)
         labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
         selected, sizes, widest = self._packer.pack(masks)
         for view in self._views:
-            if tested := view.tested(folds):
-                self._test(view, tested, masks, (selected, sizes, widest), counts, labels)
-        results = counts[:, folds.start : folds.stop] if labels is None else labels
-        return np.asarray(cp.asnumpy(results), dtype=np.int64)
+            tested = view.tested(self.evaluator.folds.n_folds)
+            self._test(view, tested, masks, (selected, sizes, widest), counts, labels)
+        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
 
     def _test(
         self, view: _ViewOnGpu, folds: range, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any

@@ -104,7 +104,7 @@ class KNNEvaluator(ExactEvaluator):
         """Return the neighbours as :meth:`neighbors` does, by the indices of features."""
         neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)
         predicted = np.empty(self.n_samples, dtype=np.int64)
-        self._run(selected, range(self.folds.n_folds), predicted, neighbors)
+        self._run(selected, predicted, neighbors)
         return neighbors.astype(np.int64)
 
     @cached_property
@@ -123,7 +123,7 @@ class KNNEvaluator(ExactEvaluator):
         predicted = np.empty(n, dtype=np.int64)
         for number, view in enumerate(self.views):
             arranged = self._arrange(number, everything)
-            tested = view.tested(range(self.folds.n_folds))
+            tested = view.tested(self.folds.n_folds)
 
             def work(first: int, view: FoldView = view, arranged: Any = arranged, tested: range = tested) -> None:
                 part = (first, min(first + _PART, n))
@@ -155,21 +155,19 @@ class KNNEvaluator(ExactEvaluator):
         settings = (k, self.metric_number, *part)
         predict_knn(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
 
-    def _run(self, selected: IntArray, folds: range, predicted: IntArray, neighbors: _Indices) -> None:
-        """Predict the samples of some folds under one subset; fill `neighbors` too, unless it is empty."""
+    def _run(self, selected: IntArray, predicted: IntArray, neighbors: _Indices) -> None:
+        """Predict the samples under one subset; fill `neighbors` too, unless it is empty."""
         guesses = self._guesses
+        everyone = (0, self.n_samples)
         for number, view in enumerate(self.views):
-            if tested := view.tested(folds):
-                arranged = self._arrange(number, selected)
-                everyone = (0, self.n_samples)
-                self._search(
-                    arranged, view, selected, guesses, tested, self.n_neighbors, everyone, predicted, neighbors
-                )
+            arranged = self._arrange(number, selected)
+            tested = view.tested(self.folds.n_folds)
+            self._search(arranged, view, selected, guesses, tested, self.n_neighbors, everyone, predicted, neighbors)
 
-    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
+    def _predict_on_cpu(self, masks: BoolArray) -> IntArray:
         none = np.empty((0, 0), dtype=np.int32)
         _ = self._guesses  # before threads use them
-        return self._predict_rows(masks, lambda selected, labels: self._run(selected, folds, labels, none))
+        return self._predict_rows(masks, lambda selected, labels: self._run(selected, labels, none))
 
 
 class FoldView:
@@ -187,9 +185,9 @@ class FoldView:
         self.columns = np.ascontiguousarray(np.ldexp(centered, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
         self.fold = fold  # -1 for all
 
-    def tested(self, folds: range) -> range:
-        """Return those of consecutive folds that this view tests."""
-        return folds if self.fold < 0 else range(max(folds.start, self.fold), min(folds.stop, self.fold + 1))
+    def tested(self, n_folds: int) -> range:
+        """Return the folds that this view tests, of all."""
+        return range(n_folds) if self.fold < 0 else range(self.fold, self.fold + 1)
 
 
 class KNNRegressionHyperparameters(Parameters):

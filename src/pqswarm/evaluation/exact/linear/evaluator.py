@@ -1,7 +1,6 @@
 """The exact errors of linear discriminant analysis, linear and ridge regression, which share their work by fold."""
 
 from collections.abc import Callable
-from copy import copy
 from functools import cache, cached_property
 from typing import Any, Unpack
 
@@ -72,16 +71,16 @@ class LinearProducts:
                 matrix = columns(part, slice(None))
                 np.matmul(matrix.T, matrix, out=products)
 
-    def all(self, selected: IntArray, scale: FloatArray, first: int = 0) -> FloatArray:
-        """Return the products of the selected columns of each matrix from `first` on, times its `scale`."""
+    def all(self, selected: IntArray, scale: FloatArray) -> FloatArray:
+        """Return the products of the selected columns of each matrix, times its `scale`."""
         from pqswarm.evaluation.exact.linear.kernels import gather_linear_products
 
         products = np.empty((scale.size, selected.size, selected.size))
         if self._table is not None:
-            gather_linear_products(self._table[first : first + scale.size], selected, scale, products)
+            gather_linear_products(self._table, selected, scale, products)
         else:
             for part in range(scale.size):
-                products[part] = self.of(first + part, selected) * scale[part]
+                products[part] = self.of(part, selected) * scale[part]
         return products
 
     def of(self, part: int, selected: IntArray) -> FloatArray:
@@ -349,17 +348,13 @@ class LDAEvaluator(ClassificationEvaluator):
         """Return scikit-learn's classifier."""
         return self.hyperparameters.estimator()
 
-    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
+    def _predict(self, masks: BoolArray) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        tested = range(self.folds.n_folds) if folds is None else folds
-        moments = self._moments if folds is None else self._moments.of(folds)
-
         def predict(selected: IntArray, row: IntArray) -> None:
-            best, sure = self._decide(selected, moments, tested.start)
-            for place, fold in enumerate(tested):
-                rows = self._linear_folds.rows[fold]
-                row[rows] = best[place, : rows.size] if sure[place] else self._linear_folds.fit(fold, selected)
+            best, sure = self._decide(selected)
+            for fold, rows in enumerate(self._linear_folds.rows):
+                row[rows] = best[fold, : rows.size] if sure[fold] else self._linear_folds.fit(fold, selected)
 
         with one_blas_thread():
             return self._predict_rows(masks, predict)
@@ -371,7 +366,7 @@ class LDAEvaluator(ClassificationEvaluator):
         errors = np.full(len(scores), np.inf)
         if linear_systems_fit_memory(self.folds.n_folds, selected.size):
             with one_blas_thread():
-                used, constants, doubt, sure = self._discriminants(selected, moments, 0)
+                used, constants, doubt, sure = self._discriminants(selected)
             rates, offsets = doubt.largest(moments.reach(selected))
             for fold in np.flatnonzero(sure):
                 rows = self._linear_folds.rows[fold]
@@ -380,17 +375,15 @@ class LDAEvaluator(ClassificationEvaluator):
                 errors[rows] = rates[fold] * np.sqrt(np.square(samples).sum(axis=0)) + offsets[fold]
         return scores, errors
 
-    def _discriminants(
-        self, selected: IntArray, moments: "_LDAMoments", first: int
-    ) -> tuple[FloatArray, FloatArray, "_LDAScoreErrors", BoolArray]:
+    def _discriminants(self, selected: IntArray) -> tuple[FloatArray, FloatArray, "_LDAScoreErrors", BoolArray]:
         """The slopes and constants of each fold, (folds, features, classes) and (folds, classes), and their errors.
 
-        The last is where rounding cannot change which directions scikit-learn keeps. `moments` are those of the folds
-        from `first` on.
+        The last is where rounding cannot change which directions scikit-learn keeps.
         """
+        moments = self._moments
         by_svd = self.hyperparameters.solver == "svd"
         error = np.full(len(moments.n), linear_product_error(len(self.data), selected.size))
-        systems = self._systems(selected, float(error[0]), moments, first)
+        systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
@@ -414,13 +407,14 @@ class LDAEvaluator(ClassificationEvaluator):
         constants = moments.log_priors - 0.5 * np.einsum("fkk->fk", squares)
         return used, constants, _LDAScoreErrors(systems, slopes, parts, error, moments.shifts[:, selected]), sure
 
-    def _decide(self, selected: IntArray, moments: "_LDAMoments", first: int) -> tuple[IntArray, BoolArray]:
+    def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
         """The labels of each fold's test samples, and the folds in which rounding cannot change them."""
         from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
+        moments = self._moments
         if not linear_systems_fit_memory(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
-        used, constants, doubt, sure = self._discriminants(selected, moments, first)
+        used, constants, doubt, sure = self._discriminants(selected)
         rates, offsets = doubt.largest(moments.reach(selected))
         best = np.empty(moments.shape, dtype=np.int64)
         doubtful = np.empty(moments.shape, dtype=np.bool_)
@@ -441,15 +435,16 @@ class LDAEvaluator(ClassificationEvaluator):
                 sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
-    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> LinearSystems:
+    def _systems(self, selected: IntArray, error: float) -> LinearSystems:
         """The within-class covariances, ready to solve."""
         own = self.hyperparameters
+        moments = self._moments
         spread = moments.spread[:, selected]
         if own.solver == "svd":
             freedom = moments.n - _lda_lost_freedom() * moments.n_classes
-            within = self._products.all(selected, 1.0 / freedom, first)
+            within = self._products.all(selected, 1.0 / freedom)
             return LinearSystems.without_small(within, _RANK, error, spread)
-        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n, first)
+        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n)
         variances = np.square(spread)
         diagonals = np.einsum("fii->fi", within)  # a view
         if own.shrinkage:
@@ -517,16 +512,6 @@ class _LDAMoments:
     def reach(self, selected: IntArray) -> FloatArray:
         """Return the largest length of a class mean in each fold."""
         return np.asarray(np.sqrt(np.square(self.means[:, selected]).sum(axis=1).max(axis=1)))
-
-    def of(self, folds: range) -> "_LDAMoments":
-        """Return those of some consecutive folds, without copies."""
-        part = copy(self)
-        places = slice(folds.start, folds.stop)
-        part.shape = len(folds), self.shape[1]
-        for name, each in vars(self).items():
-            if isinstance(each, np.ndarray) and name != "_labels":
-                setattr(part, name, each[places])
-        return part
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Deviations of training samples from their class mean, in units of their standard deviation."""

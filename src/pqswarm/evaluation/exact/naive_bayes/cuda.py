@@ -41,25 +41,23 @@ class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
     def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
         return 4 * len(self.evaluator.data) * (self.evaluator.classes.size + 2)
 
-    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
         cp = self._cp
         e = self.evaluator
         number = np.int32
         n_classes = e.classes.size
         n_folds = e.folds.n_folds
-        first = self._starts[folds.start]
-        last = self._starts[folds.stop]
-        n = int(last - first)
+        n = len(e.data)
         subsets = cp.asarray(masks)
         weights = cp.ones((len(masks), masks.shape[1] + 1), dtype=cp.float32)
         weights[:, :-1] = subsets
-        scores = weights @ self._table32[:, first * n_classes : last * n_classes]
+        scores = weights @ self._table32
         sizes = subsets.sum(axis=1, dtype=cp.int32)
         counts = cp.zeros((len(masks), n_folds), dtype=cp.int32)
         labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
         doubtful = cp.empty(len(masks) * n, dtype=cp.int32)
         n_doubtful = cp.zeros(1, dtype=cp.int32)
-        tested = (self._folds[first:], self._labels[first:], number(n_folds))
+        tested = (self._folds, self._labels, number(n_folds))
         shared = (*tested, counts, labels if labels is not None else 0)
         numbers = (number(n), number(n_classes))
         self._decide(
@@ -67,16 +65,16 @@ class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
             (_THREADS,),
             (scores, sizes, np.float64(e.highest), *numbers, number(len(masks)), *shared, doubtful, n_doubtful),
         )
-        given = (self._table[:, first:], self._priors[first:])
+        given = (self._table, self._priors)
         self._exactly(
             (self._blocks,),
             (_THREADS,),
             (*given, subsets, number(masks.shape[1]), number(len(e.data)), *numbers, *shared, doubtful, n_doubtful),
         )
         if labels is None:
-            return np.asarray(cp.asnumpy(counts[:, folds.start : folds.stop]), dtype=np.int64)
+            return np.asarray(cp.asnumpy(counts), dtype=np.int64)
         results = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        results[:, self._by_fold[first:last]] = cp.asnumpy(labels)
+        results[:, self._by_fold] = cp.asnumpy(labels)
         return results
 
 
@@ -103,22 +101,22 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         self._constants = module.get_function("constants")
         self._winners = module.get_function("winners")
 
-    def run(self, masks: BoolArray, folds: range, *, predicted: bool) -> IntArray:
+    def run(self, masks: BoolArray, *, predicted: bool) -> IntArray:
         """Return labels or counts; see :class:`CudaBackend`."""
         e = self.evaluator
         single = masks.sum(axis=1) < 2
-        results = np.empty((len(masks), len(e.data) if predicted else len(folds)), dtype=np.int64)
-        results[~single] = super().run(masks[~single], folds, predicted=predicted)
-        results[single] = (e._predict_on_cpu if predicted else e._count_on_cpu)(masks[single], folds)
+        results = np.empty((len(masks), len(e.data) if predicted else e.folds.n_folds), dtype=np.int64)
+        results[~single] = super().run(masks[~single], predicted=predicted)
+        results[single] = (e._predict_on_cpu if predicted else e._count_on_cpu)(masks[single])
         return results
 
     def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
         n_folds, n_features, n_classes = self.evaluator.moments[0].shape
         return int(max(12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2), 1 << 17))
 
-    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
         e = self.evaluator
-        counts, winners, doubtful = self._decide(masks, predicted, folds)
+        counts, winners, doubtful = self._decide(masks, predicted)
         labels = np.empty_like(winners)
         labels[:, e.by_fold] = winners
         for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
@@ -126,11 +124,11 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
             decided = labels[row] if predicted else e.labels.copy()
             e.decide_as_scikit_learn(np.flatnonzero(masks[row]), places, decided)
             wrong = decided[places] != e.labels[places]
-            np.add.at(counts[row], e.folds.test_fold[places[wrong]] - folds.start, 1)
+            np.add.at(counts[row], e.folds.test_fold[places[wrong]], 1)
         return labels if predicted else counts
 
-    def _decide(self, masks: BoolArray, predicted: bool, folds: range) -> tuple[IntArray, IntArray, IntArray]:
-        """Errors of some folds, the winner of each sample if requested, and the numbers of the doubtful pairs."""
+    def _decide(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
+        """Errors of each fold, the winner of each sample if requested, and the numbers of the doubtful pairs."""
         cp = self._cp
         number = np.int32
         n_folds, n_features, n_classes = self._means.shape
@@ -152,12 +150,12 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         n_doubtful = cp.zeros(1, dtype=cp.int32)
         samples = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
         outcomes = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
-        numbers = (number(n), number(n_folds), number(n_features), number(folds.start))
-        self._winners((len(folds), m), (128,), (*samples, *subsets, *numbers, *outcomes))
+        numbers = (number(n), number(n_folds), number(n_features))
+        self._winners((n_folds, m), (128,), (*samples, *subsets, *numbers, *outcomes))
         doubts = cp.asnumpy(doubtful[: int(n_doubtful[0])])
         none = np.empty((0, n), dtype=np.int64)
         return (
-            np.asarray(cp.asnumpy(counts[:, folds.start : folds.stop]), dtype=np.int64),
+            np.asarray(cp.asnumpy(counts), dtype=np.int64),
             none if winners is None else np.asarray(cp.asnumpy(winners), dtype=np.int64),
             np.sort(doubts),
         )

@@ -209,28 +209,28 @@ class KernelNBEvaluator(ExactEvaluator):
         self.in_threads(work, range(self.n_features + 1))
         self._blocks = blocks
 
-    def _count_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
-        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
-        for rows, errors, _ in self._count(masks, folds, 0):
-            counts[rows] = errors[:, folds.start : folds.stop]
+    def _count_on_cpu(self, masks: BoolArray) -> IntArray:
+        counts = np.empty((len(masks), self.folds.n_folds), dtype=np.int64)
+        for rows, errors, _ in self._count(masks, 0):
+            counts[rows] = errors
         return counts
 
     def hits(self, masks: BoolArray, true: AnyArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield rows of the masks, and how many of the `true` samples of each fold and class they find and guess."""
-        for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
+        for rows, _, hits in self._count(masks, 1 + guessed):
             hits += true.ravel()
             yield rows, hits.reshape(1 + guessed, -1, *true.shape)
 
-    def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield rows, their errors in consecutive folds, and `n_hits` arrays of them by class."""
+    def _count(self, masks: BoolArray, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """Yield rows, their errors in each fold, and `n_hits` arrays of them by class."""
         order = _order_nb_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
-            yield rows, *self._counts_of(masks[rows], folds, n_hits)
+            yield rows, *self._counts_of(masks[rows], n_hits)
 
-    def _counts_of(self, masks: BoolArray, folds: range, n_hits: int) -> tuple[IntArray, IntArray]:
-        """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
+    def _counts_of(self, masks: BoolArray, n_hits: int) -> tuple[IntArray, IntArray]:
+        """The counts of a limited number of masks, ordered by similarity."""
         from pqswarm.evaluation.exact.naive_bayes import kernels
 
         n = len(self.data)
@@ -239,9 +239,7 @@ class KernelNBEvaluator(ExactEvaluator):
         features = np.empty(sizes.sum(), dtype=np.int64)
         shared = kernels.plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
-        first = int(self._fold_starts[folds.start])
-        last = int(self._fold_starts[folds.stop])
-        shape = (*self._blocks.shape[1:], n, first, last)
+        shape = (*self._blocks.shape[1:], n, 0, n)
         parts: list[tuple[IntArray, IntArray]] = []
 
         def work(span: tuple[int, int]) -> None:
@@ -256,13 +254,13 @@ class KernelNBEvaluator(ExactEvaluator):
                 kernels.count_doubtful_nb_errors(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
             parts.append((counts, hits))
 
-        blocks = range(first // self._samples, -(-last // self._samples))
-        jobs = min(effective_jobs(self.n_jobs), 1 + self._blocks[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
-        edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
+        blocks = -(-n // self._samples)
+        jobs = min(effective_jobs(self.n_jobs), 1 + self._blocks[0, 0].size * blocks * len(tree[4]) // _TERMS)
+        edges = [blocks * job // jobs for job in range(jobs + 1)]
         self.in_threads(work, list(pairwise(edges)))
         return reduce(lambda sums, other: (sums[0] + other[0], sums[1] + other[1]), parts)
 
-    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:  # noqa: ARG002
+    def _predict_on_cpu(self, masks: BoolArray) -> IntArray:
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_nb_exactly
 
         samples = np.arange(self.n_samples)
@@ -424,22 +422,18 @@ class GaussianNBEvaluator(ExactEvaluator):
         folds = np.unique(self.folds.row_folds[doubtful])
         winners[doubtful] = self._scores_of_folds(selected, folds)[doubtful].argmax(axis=1)
 
-    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
+    def _predict_on_cpu(self, masks: BoolArray) -> IntArray:
         from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_nb_winners
-
-        part = slice(folds.start, folds.stop)
-        starts = self.starts[folds.start : folds.stop + 1]
 
         def predict(selected: IntArray, row: IntArray) -> None:
             columns, places, (means, variances, spread) = self._moments_for(selected)
             # A fraction of the largest variance of a selected feature, in each fold.
-            smoothing = self.var_smoothing * spread[part, places].max(axis=1)
+            smoothing = self.var_smoothing * spread[:, places].max(axis=1)
             winners = np.empty(self.by_fold.size, dtype=np.int64)
-            doubtful = np.zeros(self.by_fold.size, dtype=np.bool_)
-            doubtful[starts[0] : starts[-1]] = True
+            doubtful = np.ones(self.by_fold.size, dtype=np.bool_)
             if (smoothing > 0).all():
-                moments = (means[part], variances[part], smoothing, self.log_priors[part])
-                gaussian_nb_winners(columns, starts, places, *moments, winners, doubtful)
+                moments = (means, variances, smoothing, self.log_priors)
+                gaussian_nb_winners(columns, self.starts, places, *moments, winners, doubtful)
             row[self.by_fold] = winners
             if doubtful.any():
                 self.decide_as_scikit_learn(selected, self.by_fold[doubtful], row)
@@ -568,5 +562,5 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
                 scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(tested[:, selected])
         return scores, np.where(np.isnan(scores).any(axis=1), np.inf, 0.0)
 
-    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
+    def _predict(self, masks: BoolArray) -> IntArray:
         return self._predict_rows(masks, lambda selected, row: self.class_scores(selected)[0].argmax(axis=1, out=row))

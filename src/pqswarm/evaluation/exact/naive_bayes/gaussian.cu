@@ -34,11 +34,11 @@ extern "C" __global__ __launch_bounds__(128)
 void winners(const double* __restrict__ columns, const int* __restrict__ starts, const int* __restrict__ labels,
              const double* __restrict__ means, const double* __restrict__ constant, const double* __restrict__ weights,
              const double* __restrict__ largest, const int* __restrict__ selections, const int* __restrict__ sizes,
-             int widest, int n, int n_folds, int n_features, int first_fold, int* __restrict__ counts, short* __restrict__ winner_of,
+             int widest, int n, int n_folds, int n_features, int* __restrict__ counts, short* __restrict__ winner_of,
              long long* __restrict__ doubtful, int* __restrict__ n_doubtful)
 {
     __shared__ double mean[FEATURES][CLASSES], weight[FEATURES][CLASSES];
-    const int fold = first_fold + blockIdx.x, mask = blockIdx.y, q = sizes[mask];
+    const int fold = blockIdx.x, mask = blockIdx.y, q = sizes[mask];
     const int* selected = selections + (long long)mask * widest;
     const long long base = (long long)mask * n_folds + fold;
     int wrong = 0;
