@@ -13,6 +13,7 @@ from pqswarm.measure.incidents.causes import (
     CauseFacts,
     FeederCurrents,
     apply_cause_rules,
+    cause_probability,
     list_evidence,
     measure_currents,
 )
@@ -93,16 +94,16 @@ class IncidentFinder:
         events = [self.events[i] for i in order]
         start, end = _incident_span([event for event in events if event.type in _MOVING] or events)
         trace = self._trace(events[0], start, end) if events[0].type in _MOVING else None
-        facts = CauseFacts(events, trace, self._currents(trace))
-        rule = apply_cause_rules(facts)
         stages = () if trace is None or not trace.time.size else find_stages(trace, self.thresholds)
+        facts = CauseFacts(events, trace, stages, self._currents(events, trace))
+        rule = apply_cause_rules(facts)
         phases = feeder = ""
         if rule.cause == "fault":
             phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
         stages, course = _name_fault_course(stages, rule.cause)
         return Incident(
             cause=rule.cause,
-            probability=rule.probability,
+            probability=cause_probability(rule, facts),
             evidence=(*list_evidence(facts), *self._operations(start, end)),
             stages=stages,
             events=tuple(order),
@@ -143,13 +144,16 @@ class IncidentFinder:
         labels = tuple(self.supply.headers[i].phase or self.supply.headers[i].name for i in members)
         return Trace(self.time[here], _hold_unknown_urms(self.urms[members][:, here]), labels, start, end, cycle)
 
-    def _currents(self, trace: Trace | None) -> tuple[FeederCurrents, ...]:
-        """Currents before the incident and a cycle and a half after its start."""
+    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[FeederCurrents, ...]:
+        """Currents before the first change of the level, or the main event, and a cycle or less after its start."""
         if trace is None or not any(one.is_current for one in self.recording.channels):
             return ()
         cycle = trace.cycle
-        during = trace.start + cycle if trace.end - trace.start > 2 * cycle else trace.start + 0.25 * cycle
-        return measure_currents(self.recording, trace.start - 2.5 * cycle, during, self.supply.frequency)
+        levels = [event for event in events if event.type in _LEVELS] or events[:1]
+        start, end = _incident_span(levels)
+        during = start + (0.25 if levels[0].type in _LEVELS and end - start <= 2 * cycle else 1.0) * cycle
+        before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
+        return measure_currents(self.recording, before, during, self.supply.frequency)
 
 
 def _hold_unknown_urms(rows: FloatArray) -> FloatArray:

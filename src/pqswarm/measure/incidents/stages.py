@@ -38,6 +38,11 @@ class IncidentStage:
     name: str
     levels: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def is_low(self) -> bool:
+        """Whether some phases are low or high, and not all are out."""
+        return self.name.startswith(("low", "high"))
+
     def is_like(self, other: "IncidentStage") -> bool:
         """Whether another stage has the same name and the same levels."""
         levels = self.levels.items()
@@ -158,6 +163,19 @@ class Trace:
         """Levels at the end of what follows the incident; NaN if too little follows."""
         late = (self.time > self.end + _EDGE * self.cycle) & (self.time > self.time[-1] - _PAST * self.cycle)
         return self._level(late, np.nan)
+
+    @cached_property
+    def after_start(self) -> FloatArray:
+        """Levels from two cycles after the start to the end of the incident; 1 if it is shorter."""
+        return self._level((self.time > self.start + 2 * self.cycle) & (self.time < self.end), 1.0)
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of Urms(1/2) in the undisturbed part, before the incident or after it; 0 if unknown."""
+        past = self.time < self.start - _EDGE * self.cycle
+        calm = past if past.sum() > _LEAST else self.time > self.end + 2 * self.cycle
+        steps = np.abs(np.diff(self.urms[:, calm], axis=1))
+        return 1.4826 / 2**0.5 * float(np.median(steps)) if steps.size else 0.0
 
     def _level(self, where: BoolArray, default: float) -> FloatArray:
         values = self.urms[:, where]
