@@ -103,6 +103,9 @@ class Distortion:
 
 _BESIDE = 0.3  # tuned
 """A rapid voltage change this close to a sag, swell or interruption of its system is part of it [s]."""
+_RECOVERY = 3.0  # tuned
+_RECOVERED = 0.02  # tuned
+"""Time after a sag in which a rise of the voltage is its recovery [s], if it ends no higher than this above 1 pu."""
 _TOGETHER = 0.002  # tuned
 """Transients on several channels that start within this time are one [s]."""
 
@@ -121,10 +124,49 @@ class EventList:
         self, levels: Iterable[ChannelEvent], transients: Iterable[ChannelEvent]
     ) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
-        large = [self._level(group) for group in group_overlapping(self._join_partial_interruptions(levels))]
+        parts = self._join_partial_interruptions(self._split_before_all(levels))
+        large = [self._level(group) for group in group_overlapping(parts)]
         together = group_parts(transients, lambda group, part: part.start <= group[0].start + _TOGETHER)
         sharp = [self._transient(group) for group in together]
         return join_transients(large, sharp, self.supply.frequency)
+
+    def _split_before_all(self, levels: Iterable[ChannelEvent]) -> list[ChannelEvent]:
+        """Make a sag of what an interruption of a phase has before all phases of its system are out: a fault."""
+        parts = list(levels)
+        cycle = 1 / self.supply.frequency
+        done: list[ChannelEvent] = []
+        for part in parts:
+            beside = {
+                one.number: one
+                for one in parts
+                if one.type == part.type == "interruption"
+                and one.system == part.system
+                and part.start <= one.start < part.end
+            }
+            all_out = max((one.start for one in beside.values()), default=part.start)
+            is_complete = len(beside) == len(self.supply.members_of(part.system)) > 1
+            if not is_complete or part.cut_start or all_out - part.start < cycle:
+                done.append(part)
+                continue
+            last = max(beside.values(), key=lambda one: one.start)
+            urms = {"urms_start": part.details["urms_start"], "urms_end": last.details["urms_start"]}
+            named = category("sag", all_out - part.start, self.supply.nominal_frequency)
+            length = urms["urms_end"] - urms["urms_start"]
+            row = self.urms[self.supply.numbers.index(part.number)]
+            inside = row[(self.scan.time >= urms["urms_start"]) & (self.scan.time <= all_out - cycle / 2)]
+            sag = replace(
+                part,
+                type="sag",
+                category=named,
+                magnitude=float(np.nanmin(inside, initial=self.thresholds.sag)),
+                end=all_out,
+                duration=length,
+                cut_end=False,
+                details=urms,
+            )
+            details = {**part.details, "urms_start": urms["urms_end"]}
+            done += [sag, replace(part, start=all_out, duration=max(part.duration - length, 0.0), details=details)]
+        return done
 
     def _join_partial_interruptions(self, parts: Iterable[ChannelEvent]) -> list[ChannelEvent]:
         """Make an interruption of only some phases of a system a sag, with those beside it (IEC 61000-4-30, 5.5)."""
@@ -188,6 +230,7 @@ class EventList:
                 event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE
                 for system, start, end in others
             )
+            and not any(_is_recovery(event, sag) for sag in large)
         ]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
@@ -300,6 +343,16 @@ class EventList:
         worst = max(parts, key=lambda part: abs(part.magnitude))
         more = self._distortion(worst) if worst.type == "rapid voltage change" else {}
         return self._event(parts, worst, details={**worst.details, **more}, sentence=sentence)
+
+
+def _is_recovery(change: Event, sag: Event) -> bool:
+    """Whether a rapid voltage change is the last part of the return from a sag, as motors run up again."""
+    return (
+        sag.type != "swell"
+        and sag.system == change.system
+        and 0 <= change.start - sag.end < _RECOVERY
+        and all(part.magnitude > 0 and part.details["after"] < 1 + _RECOVERED for part in change.parts)
+    )
 
 
 def _join_parts_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:

@@ -6,8 +6,9 @@ was counted on events of others (`probabilities.json`, written by `research/caus
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,8 @@ _MOST = 60
 class FeederCurrents:
     """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic.
 
-    `change` is the largest change of a phase over the largest current before.
+    `change` is the largest change of a phase over the largest current before, `active` that of the active power over
+    the apparent power; NaN if the voltages are unknown.
     """
 
     feeder: str
@@ -44,6 +46,7 @@ class FeederCurrents:
     phases: str
     second: float
     change: float
+    active: float
 
     @property
     def ratio(self) -> float:
@@ -52,12 +55,16 @@ class FeederCurrents:
 
 
 def measure_currents(
-    recording: RecordingSource, before: float, during: float, frequency: float
+    recording: RecordingSource, voltages: Sequence[int], before: float, during: float, frequency: float
 ) -> tuple[FeederCurrents, ...]:
-    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first."""
+    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first.
+
+    `voltages` are the channels of the phases A, B and C to neutral; none if they are not known.
+    """
     numbers = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase in ("A", "B", "C")][:_MOST]
-    old, new = (_current_phasors(recording, numbers, moment, frequency) for moment in (before, during))
-    if old is None or new is None:
+    both = [*numbers, *voltages]
+    old, new = (_phasors_at(recording, both, moment, frequency) for moment in (before, during))
+    if not numbers or old is None or new is None:
         return ()
     headers = [recording.channels[i] for i in numbers]
     systems = name_systems(headers)
@@ -65,7 +72,11 @@ def measure_currents(
     for system in dict.fromkeys(systems):
         places = {headers[i].phase: i for i, name in enumerate(systems) if name == system}
         if len(places) == 3:
-            feeders.append(_feeder_currents(system, *(table[:, [places[p] for p in "ABC"]] for table in (old, new))))
+            own = [places[phase] for phase in "ABC"]
+            found = _feeder_currents(system, old[:, own], new[:, own])
+            powers = [np.sum(table[0, len(numbers) :] * np.conj(table[0, own])) for table in (old, new) if voltages]
+            active = (powers[1] - powers[0]).real / max(*np.abs(powers), 1e-12) if powers else np.nan
+            feeders.append(replace(found, active=float(active)))
     return tuple(sorted(feeders, key=lambda one: -one.rise))
 
 
@@ -79,17 +90,17 @@ def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     before = float(np.abs(old[0]).max())
     moved = float(np.abs(np.abs(new[0]) - np.abs(old[0])).max()) / max(before, 1e-12)
     rise = float(np.abs(new[0]).max()) - before
-    return FeederCurrents(name, before, rise, "".join(faulted) + earth, second, moved)
+    return FeederCurrents(name, before, rise, "".join(faulted) + earth, second, moved, np.nan)
 
 
-def _current_phasors(
+def _phasors_at(
     recording: RecordingSource, numbers: list[int], moment: float, frequency: float
 ) -> AnyArray | None:
     """Phasors of the orders 1 to 3 in the cycle that starts at a moment [s], (3, n_channels); None if incomplete."""
     rate = recording.sampling_rate
     first = round(moment * rate)
     size = round(_CYCLES * rate / frequency)
-    if not numbers or first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
+    if first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
         return None
     table = read_channels(recording, numbers, first, first + size)
     if not np.isfinite(table).all():
@@ -104,12 +115,14 @@ _SMALLEST = 0.02  # tuned
 _NOISE = 5.0  # tuned
 """Smallest change of Urms(1/2) that a rule may speak of [pu], and over its noise."""
 _BY_TRANSIENT = 0.03  # tuned
-"""Change that a transient makes by itself [pu]."""
+"""Change that a transient makes by itself, over its peak [pu]."""
 _STEEP = 0.6  # tuned
+_STEEP_PART = 0.4  # tuned
 _BACK = 0.7  # tuned
 _BACK_EQUAL = 0.9  # tuned
 _BACK_LARGE = 0.6  # tuned
-"""Share of a fall, and of a return, one of equal dips and one of large dips, within a cycle and a half: a step."""
+"""Share of a fall, of one beside an interruption, and of a return, one of equal dips and one of large ones, within a
+cycle and a half: a step."""
 _DRIFT = 0.12  # tuned
 """Share of a dip that comes back gradually while a motor runs up."""
 _LARGE = 0.25  # tuned
@@ -125,7 +138,7 @@ _RETURNS = 0.4  # tuned
 """Share of a change that stays from which on it is a step, and below which the voltage has returned."""
 _OSCILLATION = (250.0, 6000.0)  # tuned
 """Frequencies of the ringing of capacitor banks [Hz]."""
-_LASTING = 0.0008  # tuned
+_LASTING = 0.0006  # tuned
 """Decay of a transient without a clear frequency from which on it is a ringing, and no impulse [s]."""
 _FIRST = 0.05  # tuned
 """Transients in this part of the first cycle are the start of a simulation, or of a recorder."""
@@ -138,6 +151,8 @@ _QUICK = 0.25  # tuned
 _CURRENT = 2.0  # tuned
 _INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
+_ACTIVE = 0.05  # tuned
+"""Change of the active power that is a load's."""
 _SAME_CURRENT = 0.05  # tuned
 _SAME_VOLTAGE = 0.03  # tuned
 _LOST = 0.15  # tuned
@@ -176,8 +191,12 @@ class CauseFacts:
     @cached_property
     def smallest(self) -> float:
         """Smallest change of Urms(1/2) that is one, by its noise and by what a transient makes of it [pu]."""
-        least = _BY_TRANSIENT if self.main.type == "transient" else _SMALLEST
-        return max(least, _NOISE * self.trace.noise) if self.trace is not None else least
+        if self.trace is None:
+            return _SMALLEST
+        least = _SMALLEST
+        if self.main.type == "transient" and not self.trace.left * self.trace.size >= _SMALLEST:
+            least = _BY_TRANSIENT * max(self.main.magnitude, 1.0)
+        return max(least, _NOISE * self.trace.noise)
 
     @cached_property
     def moving(self) -> Trace | None:
@@ -212,8 +231,8 @@ class CauseFacts:
     @cached_property
     def begins_dead(self) -> bool:
         """Whether the record begins without voltage, and nothing else is seen than that it comes."""
-        dead = any(event.type == "interruption" and event.cut_start for event in self.levels)
-        return dead and not any(stage.is_low for stage in self.stages)
+        dead = [event for event in self.levels if event.type == "interruption"]
+        return len(dead) == 1 and dead[0].cut_start and not any(stage.is_low for stage in self.stages)
 
     @cached_property
     def oscillation(self) -> Event | None:
@@ -225,7 +244,7 @@ class CauseFacts:
             for event in late
             if low <= event.details.get("frequency", 0.0) <= high or event.details.get("decay", 0.0) >= _LASTING
         ]
-        labels = {part.label for event in ringing for part in event.parts}
+        labels = {part.label for event in late for part in event.parts}
         if self.trace is None or len(labels) < min(2, len(self.trace.labels)):
             return None
         return max(ringing, key=lambda event: event.magnitude, default=None)
@@ -263,9 +282,14 @@ class CauseFacts:
         return bool(self.currents) and all(one.change < _SAME_CURRENT for one in self.currents)
 
     @cached_property
+    def active_steps(self) -> bool:
+        """Whether the active power changes, as no capacitor makes it."""
+        return any(abs(one.active) > _ACTIVE for one in self.currents[:1])
+
+    @cached_property
     def is_steep(self) -> bool:
         """Whether the change starts with a step."""
-        return self.moving is not None and (self.moving.fall >= _STEEP or self.starts_inside)
+        return self.moving is not None and self.moving.fall >= _STEEP
 
     @cached_property
     def returns(self) -> bool:
@@ -299,6 +323,11 @@ class CauseFacts:
     def is_deep(self) -> bool:
         """Whether only a fault makes such a dip."""
         return self.dip > (_LARGE if self.is_unequal else _DEEP)
+
+    @cached_property
+    def is_over(self) -> bool:
+        """Whether the voltage is back, or so low that it need not be seen to return."""
+        return self.returns or self.is_deep
 
     @cached_property
     def neutral_moves(self) -> bool:
@@ -359,22 +388,26 @@ class CauseRule:
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
     is_motor = not f.is_unequal and not f.is_deep and not f.returns_at_once
-    return f.has_plain_current and not f.saturates and f.is_steep and not is_motor and (f.returns or f.is_deep)
+    is_low = f.falls or f.neutral_moves
+    return f.has_plain_current and not f.saturates and f.is_steep and is_low and not is_motor and f.is_over
 
 
 def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     """An interruption beside another level: of other phases, or before or after it."""
     trace = f.moving
-    if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP:
+    if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP_PART:
         return False
-    starts = [min(part.start for part in event.parts if part.label == label) for event in f.levels
-              for label in {part.label for part in event.parts}]
-    one_after_another = max(starts) - min(starts) > 1.25 * trace.cycle and not f.begins_dead
-    return any(stage.is_low for stage in f.stages) or one_after_another
+    starts: dict[str, float] = {}
+    for part in sorted((part for event in f.levels for part in event.parts), key=lambda part: part.start):
+        starts.setdefault(part.label, part.start)
+    one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
+    dead = [event for event in f.levels if event.type == "interruption"]
+    onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
+    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
-    if f.oscillation is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE) or f.has_plain_current:
+    if f.oscillation is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
         return False
     if f.dip > 2 * _LITTLE and not f.returns_at_once:
         return False
@@ -388,13 +421,14 @@ RULES = (
     CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? The currents do not change"),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
+    CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_capacitor(f) and f.active_steps),
     CauseRule("oscillation", "capacitor switching", 0.0, _is_cause_capacitor),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule(
         "all phases briefly",
         "fault",
         0.5,
-        lambda f: "interruption" in f.types and f.returns and f.main.end - f.main.start < _QUICK,
+        lambda f: "interruption" in f.types and f.is_steep and f.returns and f.main.end - f.main.start < _QUICK,
     ),
     CauseRule(
         "interruption",
@@ -429,7 +463,9 @@ RULES = (
         lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
     ),
     CauseRule("swell", "unknown", 0.1, lambda f: not f.falls, "load rejection, an earth fault elsewhere, or a neutral"),
-    CauseRule("steps back", "load switching", 0.02, lambda f: f.is_steep and f.returns_at_once),
+    CauseRule(
+        "steps back", "load switching", 0.02, lambda f: f.is_steep and f.returns_at_once and f.main.type != "transient"
+    ),
     CauseRule(
         "slow and equal",
         "motor start",
@@ -470,16 +506,16 @@ SIZES = (0.03, 0.1, 0.2, 0.35)
 """Bounds between which changes of Urms(1/2) are of one size [pu]."""
 
 
-def cell_of(rule: str, size: float, *, currents: bool) -> str:
-    """Name of the cell of the table of probabilities: the rule, the size of the change [pu], currents or none."""
-    above = sum(size >= bound for bound in SIZES)
-    return f"{rule}, size {above}, {'with' if currents else 'without'} currents"
+def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
+    """Name of a cell of the table of probabilities: the rule, the size of the change, currents or none."""
+    bounds = [0.0, *(bound for bound in SIZES if facts.size >= bound)]
+    return f"{rule.name}, change from {100 * bounds[-1]:g} %, {'with' if facts.currents else 'without'} currents"
 
 
-def cause_probability(rule: CauseRule, facts: CauseFacts) -> float:
-    """Probability that a rule is right, by how often it was in its cell of the table; few events make it lower."""
-    right, total = _read_probabilities().get(cell_of(rule.name, facts.size, currents=bool(facts.currents)), (0, 0))
-    return round((right + 0.5) / (total + 1), 3)
+def cell_probability(cell: str) -> float:
+    """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower."""
+    right, total = _read_probabilities().get(cell, (0, 0))
+    return round((right + 1) / (total + 2), 3)
 
 
 @cache

@@ -13,9 +13,10 @@ from pqswarm.measure.incidents.causes import (
     CauseFacts,
     FeederCurrents,
     apply_cause_rules,
-    cause_probability,
+    cell_probability,
     list_evidence,
     measure_currents,
+    name_cell,
 )
 from pqswarm.measure.incidents.stages import Incident, IncidentStage, Trace, find_stages, order_in_time
 from pqswarm.measure.supply.survey import Supply
@@ -97,13 +98,15 @@ class IncidentFinder:
         stages = () if trace is None or not trace.time.size else find_stages(trace, self.thresholds)
         facts = CauseFacts(events, trace, stages, self._currents(events, trace))
         rule = apply_cause_rules(facts)
+        cell = name_cell(rule, facts)
         phases = feeder = ""
         if rule.cause == "fault":
             phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
         stages, course = _name_fault_course(stages, rule.cause)
         return Incident(
             cause=rule.cause,
-            probability=cause_probability(rule, facts),
+            probability=cell_probability(cell),
+            rule=cell,
             evidence=(*list_evidence(facts), *self._operations(start, end)),
             stages=stages,
             events=tuple(order),
@@ -153,7 +156,9 @@ class IncidentFinder:
         start, end = _incident_span(levels)
         during = start + (0.25 if levels[0].type in _LEVELS and end - start <= 2 * cycle else 1.0) * cycle
         before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
-        return measure_currents(self.recording, before, during, self.supply.frequency)
+        phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
+        voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
+        return measure_currents(self.recording, voltages, before, during, self.supply.frequency)
 
 
 def _hold_unknown_urms(rows: FloatArray) -> FloatArray:
@@ -212,7 +217,7 @@ def _faulted_phases_of_incident(
     low = _phases_in_earth_fault(facts)
     if low:
         return "".join(sorted(low)) + "G", ""
-    low = _faulted_phases_of_stage(stages, thresholds)
+    low = _phases_that_fall_first(facts) or _faulted_phases_of_stage(stages, thresholds)
     parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
     low = low & known or known  # no names of channels
@@ -225,6 +230,17 @@ def _phases_in_earth_fault(facts: CauseFacts) -> set[str]:
     if trace is None or not facts.neutral_moves or any(len(name) != 1 for name in trace.labels):
         return set()
     return {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
+
+
+def _phases_that_fall_first(facts: CauseFacts) -> set[str]:
+    """The phases that fall before an interruption takes all of them; none if they fall together."""
+    starts: dict[str, float] = {}
+    for part in sorted((part for event in facts.levels for part in event.parts), key=lambda part: part.start):
+        starts.setdefault(part.phase, part.start)
+    if "interruption" not in facts.types or facts.trace is None or facts.starts_inside:
+        return set()
+    soon = min(starts.values()) + 0.75 * facts.trace.cycle
+    return {phase for phase, start in starts.items() if start < soon} if max(starts.values()) > soon else set()
 
 
 def _faulted_phases_of_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> set[str]:

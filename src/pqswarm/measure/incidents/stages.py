@@ -76,6 +76,9 @@ class Incident:
         ``"ABC"``; empty if it is no fault.
     feeder : str
         The feeder whose currents rise most in a fault; empty without currents.
+    rule : str
+        The rule that gave the cause, with the size of the change and whether there are currents: its cell in the table
+        of probabilities.
     """
 
     cause: str
@@ -88,6 +91,7 @@ class Incident:
     course: str = ""
     phases: str = ""
     feeder: str = ""
+    rule: str = ""
 
     @staticmethod
     def of(plain: Mapping[str, Any], n_events: int) -> "Incident":
