@@ -37,13 +37,15 @@ class Scan:
     """Result of one pass through a recording.
 
     Urms(1/2) [V] (n_channels, n_windows) at `time` [s], the transients of each channel in order of onset, its fraction
-    of `missing` samples, the RMS of its `noise` [pu of the peak] or NaN, and quantities of each 10 or 12 cycles.
+    of `missing` samples and the first of them [s] or NaN, the RMS of its `noise` [pu of the peak] or NaN, and quantities
+    of each 10 or 12 cycles.
     """
 
     time: FloatArray
     urms: FloatArray
     transients: tuple[tuple[ChannelEvent, ...], ...]
     missing: FloatArray
+    first_missing: FloatArray
     noise: FloatArray
     steady: SteadySeries
 
@@ -61,6 +63,7 @@ def scan_pages(
     urms = np.full((len(supply.numbers), centres.size), np.nan)
     transients: list[list[ChannelEvent]] = [[] for _ in supply.numbers]
     missing = np.zeros(len(supply.numbers))
+    first_missing = np.full(len(supply.numbers), np.nan)
     heard: list[list[float]] = [[] for _ in supply.numbers]
     meter = SteadyMeter(
         source.sampling_rate,
@@ -80,12 +83,17 @@ def scan_pages(
             urms[i, inside.start : inside.stop][kept] = values[kept]
             last = transients[i][-1].start if transients[i] else -np.inf
             transients[i] += [one for one in sharp if one.start - last >= _TOGETHER]
-            missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
+            gaps = np.flatnonzero(~np.isfinite(page.core[i]))
+            missing[i] += gaps.size / max(source.n_samples, 1)
+            if gaps.size:
+                first_missing[i] = np.fmin(first_missing[i], (page.first + gaps[0]) / source.sampling_rate)
         meter.feed(page.core)
         if progress is not None:
             progress(page.stop, source.n_samples)
     noise = np.array([np.median(values) if values else np.nan for values in heard])
-    return Scan(centres / source.sampling_rate, urms, tuple(map(tuple, transients)), missing, noise, meter.finish())
+    sharp_events = tuple(map(tuple, transients))
+    time = centres / source.sampling_rate
+    return Scan(time, urms, sharp_events, missing, first_missing, noise, meter.finish())
 
 
 class SourceMeanSquare:

@@ -195,7 +195,7 @@ class _SpanEdges:
         before = float(np.nanmedian(outside)) if np.isfinite(outside).any() else float(power[0])
         middle = (before + power[inside]) / 2
         below = np.flatnonzero(power[: inside + 1] < middle)
-        if not below.size or below[-1] >= inside:
+        if not below.size or below[-1] >= inside or not np.isfinite(middle):
             return crossing
         last = int(below[-1])
         part = (middle - power[last]) / (power[last + 1] - power[last])

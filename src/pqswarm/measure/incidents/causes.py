@@ -459,7 +459,7 @@ RULES = (
     CauseRule(
         "steps down and up",
         "fault",
-        0.03,
+        0.08,
         lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
     ),
     CauseRule("swell", "unknown", 0.1, lambda f: not f.falls, "load rejection, an earth fault elsewhere, or a neutral"),
@@ -498,10 +498,16 @@ RULES = (
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that speaks."""
-    return next(rule for rule in RULES if rule.speaks(facts))
+    """Return the first rule that speaks, and was not mostly wrong on events of others."""
+    return next(
+        rule
+        for rule in RULES
+        if rule.speaks(facts) and (rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= _LIKELY)
+    )
 
 
+_LIKELY = 0.5
+"""Least probability of a cause that is named."""
 SIZES = (0.03, 0.1, 0.2, 0.35)
 """Bounds between which changes of Urms(1/2) are of one size [pu]."""
 
@@ -514,12 +520,13 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
 
 def cell_probability(cell: str) -> float:
     """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower."""
-    right, total = _read_probabilities().get(cell, (0, 0))
+    right, total = read_probabilities().get(cell, (0, 0))
     return round((right + 1) / (total + 2), 3)
 
 
 @cache
-def _read_probabilities() -> dict[str, tuple[int, int]]:
+def read_probabilities() -> dict[str, tuple[int, int]]:
+    """The table of probabilities: right causes and all, by cell."""
     text = Path(__file__).with_name("probabilities.json").read_text(encoding="utf-8")
     return {name: (right, total) for name, (right, total) in json.loads(text)["cells"].items()}
 
