@@ -14,6 +14,7 @@ from pqswarm.measure.group.event_list import rises_in_thd
 _RULE_CLASSES = {
     "DC offset": "dc_offset",
     "unbalance": "pure_sinusoid",
+    "frequency": "pure_sinusoid",
     "rapid voltage change": "voltage_change",
 }
 """Classes of the types that have another name."""

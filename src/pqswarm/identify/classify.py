@@ -61,7 +61,9 @@ _MIN_LENGTH = 3.0  # tuned
 """Cycles of the shortest window."""
 _MAX_VOLTAGE = 1e3
 """Captures are clipped to this [pu of the peak]."""
-_LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
+_LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance", "frequency")
+_OF_SYSTEMS = ("unbalance", "frequency")
+"""Types that a model of one channel cannot know."""
 _NEAR = 2.0
 """Events that start within this time of another may be in its window [s]."""
 
@@ -77,7 +79,7 @@ def measured_classes(
     """
     if event_type in RMS:
         return frozenset({rule}) & frozenset(offered)
-    other = {"notching" if event_type == "unbalance" else "pure_sinusoid"}
+    other = {"notching" if event_type in _OF_SYSTEMS else "pure_sinusoid"}
     if thd is not None:
         other |= {"flicker"} if thd > limit else {"harmonics", "flicker_with_harmonics"}
     return (frozenset(offered) - other) | (frozenset({rule}) & frozenset(offered))
@@ -355,7 +357,7 @@ class _EventClassifier:
         shares = {rule: 1.0} if is_measured else {}
         known = True
         reason = "the model analyses one channel at a time"
-        if event.type != "unbalance" and not is_measured:
+        if event.type not in _OF_SYSTEMS and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
             if prediction is not None:
                 shares, known = _classified_probabilities(prediction)

@@ -124,8 +124,10 @@ def characterize(
             )
         listed = EventList(recording, supply, scan, urms, levels)
         large, sharp_events = listed.moving(sags, transients)
-        steady = listed.steady(steady_finder.find([*large, *sharp_events]))
-        events = listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)])
+        off_frequency, off_throughout = listed.frequency()
+        steady = listed.steady(steady_finder.find([*large, *sharp_events]), off_frequency)
+        quiet = listed.changes(changes, large, steady)
+        events = listed.finish([*large, *sharp_events, *off_frequency, *steady, *quiet])
         return Characterization(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
@@ -139,9 +141,10 @@ def characterize(
             incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
             caveats=(
                 *(fault.sentence for fault in faults),
+                *filter(None, [off_throughout]),
                 *list_caveats(recording, supply, states, scan, blank_fraction(recording, faults)),
             ),
-            series=MeasuredSeries(scan.time, urms, scan.steady),
+            series=MeasuredSeries(scan.time, urms, scan.steady, scan.frequency),
             no_event_reason="" if events else listed.no_event_reason(),
         )
 

@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.frequency import trace_frequency
 from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
 from pqswarm.measure.detect.spans import find_spans, locate_spans
 from pqswarm.measure.detect.transients import find_suspects, find_transients
@@ -28,6 +29,8 @@ _CLOSE = 500.0
 """A recording of fewer cycles is examined closely everywhere."""
 _LOOK = 1.0
 """Half the length in which the frequency of a page is measured [s]."""
+_OFF = 0.004  # tuned
+"""Departure from the mean frequency from which on the windows of Urms(1/2) follow it."""
 _TOGETHER = 0.002  # tuned
 """Transients of one channel that start within this time are one [s]."""
 
@@ -38,7 +41,7 @@ class Scan:
 
     Urms(1/2) [V] (n_channels, n_windows) at `time` [s], the transients of each channel in order of onset, its fraction
     of `missing` samples and the first of them [s] or NaN, the RMS of its `noise` [pu of the peak] or NaN, and quantities
-    of each 10 or 12 cycles.
+    of each 10 or 12 cycles. The `frequency` [Hz] at `time` is NaN where it is unknown.
     """
 
     time: FloatArray
@@ -48,6 +51,7 @@ class Scan:
     first_missing: FloatArray
     noise: FloatArray
     steady: SteadySeries
+    frequency: FloatArray
 
 
 def scan_pages(
@@ -62,6 +66,7 @@ def scan_pages(
     centres = window_centres(source.n_samples, cycle)
     urms = np.full((len(supply.numbers), centres.size), np.nan)
     transients: list[list[ChannelEvent]] = [[] for _ in supply.numbers]
+    frequency = np.full(centres.size, np.nan)
     missing = np.zeros(len(supply.numbers))
     first_missing = np.full(len(supply.numbers), np.nan)
     heard: list[list[float]] = [[] for _ in supply.numbers]
@@ -78,6 +83,7 @@ def scan_pages(
         inside = _urms_windows_of_page(centres, cycle, page, source.n_samples)
         scanner = _PageScanner(source, supply, thresholds, page, centres[inside])
         kept = (scanner.centres >= page.first - 0.5) & (scanner.centres < page.stop - 0.5)
+        frequency[inside.start : inside.stop][kept] = scanner.trace[kept]
         for i in range(len(supply.numbers)):
             values, sharp = scanner.scan(i, heard[i])
             urms[i, inside.start : inside.stop][kept] = values[kept]
@@ -93,7 +99,7 @@ def scan_pages(
     noise = np.array([np.median(values) if values else np.nan for values in heard])
     sharp_events = tuple(map(tuple, transients))
     time = centres / source.sampling_rate
-    return Scan(time, urms, sharp_events, missing, first_missing, noise, meter.finish())
+    return Scan(time, urms, sharp_events, missing, first_missing, noise, meter.finish(), frequency)
 
 
 class SourceMeanSquare:
@@ -147,12 +153,32 @@ class _PageScanner:
         measured = None if strongest is None else measure_frequency([strongest], rate, usual)
         return measured if measured is not None and abs(measured / usual - 1) < 0.02 else usual
 
+    @cached_property
+    def trace(self) -> FloatArray:
+        """Frequency at the centres of the windows [Hz], of the system with the most voltages; NaN where unknown."""
+        systems = [name for name, one in zip(self.supply.systems, self.supply.references, strict=True) if one.volts > 0]
+        if not systems or not self.centres.size:
+            return np.full(self.centres.size, np.nan)
+        system = max(dict.fromkeys(systems), key=systems.count)
+        members = [i for i, name in enumerate(self.supply.systems) if name == system]
+        phases = [self.supply.headers[i].phase for i in members]
+        cycle = self.source.sampling_rate / self.supply.frequency
+        samples = self.page.samples[members]
+        return self.supply.frequency * trace_frequency(samples, phases, self.centres - self.page.start, cycle)
+
+    @cached_property
+    def widths(self) -> FloatArray:
+        """Lengths of the windows [samples]: a cycle of the mean frequency, or of that at the time if it is far off."""
+        cycle = self.source.sampling_rate / self.supply.frequency
+        is_off = np.abs(self.trace / self.supply.frequency - 1) > _OFF
+        return np.where(is_off, self.source.sampling_rate / np.where(is_off, self.trace, 1.0), cycle)
+
     def scan(self, i: int, heard: list[float]) -> tuple[FloatArray, list[ChannelEvent]]:
         """Urms(1/2) [V], and the transients of the page itself, of channel `i`; its noise is added to `heard`."""
         samples = self.page.samples[i]
         cycle = self.source.sampling_rate / self.supply.frequency
         mean_square = MeanSquare(samples, cycle)
-        urms: FloatArray = np.sqrt(mean_square.at(self.centres - self.page.start, cycle))
+        urms: FloatArray = np.sqrt(mean_square.at(self.centres - self.page.start, self.widths))
         reference = self.supply.references[i].volts
         if not reference > 0 or not urms.size:
             return urms, []

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.frequency import find_frequency_events
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_duration
 from pqswarm.measure.event import ChannelEvent, Event, category, group_overlapping, group_parts
 from pqswarm.measure.group.sag_type import SagPhasors
-from pqswarm.measure.group.sentences import describe_change, describe_levels, describe_steady, describe_transients
+from pqswarm.measure.group.sentences import describe_change, describe_frequency, describe_levels, describe_steady, describe_transients
 from pqswarm.measure.steady.harmonics import fit_harmonics
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -205,9 +206,30 @@ class EventList:
         members = self.supply.members_of(self.supply.system_of(self.supply.numbers.index(part.number)))
         return len(members) > 1 and not self._all_phases([part], members)
 
-    def steady(self, parts: Iterable[ChannelEvent]) -> list[Event]:
-        """Return the steady disturbances; those of several channels that overlap in time are one."""
-        groups = [_join_parts_by_channel(group) for group in group_overlapping(parts)]
+    def frequency(self) -> tuple[list[Event], str]:
+        """Return the events in which the frequency leaves its band, and a caveat if it is off throughout."""
+        volts = [reference.volts for reference in self.supply.references]
+        strongest = int(np.argmax(volts)) if volts else 0
+        nominal = self.supply.nominal_frequency
+        make = self.supply.part_on(strongest)
+        found, caveat = find_frequency_events(self.scan.frequency, self.scan.time, nominal, self.thresholds, make)
+        events = [
+            self._event([part], part, unit="Hz", sentence=describe_frequency(part, nominal), duration=part.duration)
+            for part in found
+        ]
+        return events, caveat
+
+    def steady(self, parts: Iterable[ChannelEvent], off_frequency: Sequence[Event] = ()) -> list[Event]:
+        """Return the steady disturbances; those of several channels that overlap in time are one.
+
+        What looks like flicker while the frequency is off is none.
+        """
+        kept = [
+            part
+            for part in parts
+            if part.type != "flicker" or not any(part.start < one.end and part.end > one.start for one in off_frequency)
+        ]
+        groups = [_join_parts_by_channel(group) for group in group_overlapping(kept)]
         return [self._largest(group, describe_steady(group)) for group in groups]
 
     def changes(self, parts: Iterable[ChannelEvent], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:

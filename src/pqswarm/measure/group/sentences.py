@@ -61,6 +61,13 @@ def describe_change(parts: Sequence[ChannelEvent], nominal_frequency: float) -> 
     return text if worst.end <= worst.start else f"{text}, {duration_text(worst.duration, nominal_frequency)}"
 
 
+def describe_frequency(part: ChannelEvent, nominal_frequency: float) -> str:
+    """Describe how far and how long the frequency leaves its band."""
+    text = f"{part.category}, {'minimum' if part.category.startswith('under') else 'maximum'} {part.magnitude:.2f} Hz, "
+    length = duration_text(part.duration, nominal_frequency)
+    return text + (f"at least {length} (cut by the end of the record)" if part.cut_end else length)
+
+
 def describe_transients(group: Sequence[ChannelEvent]) -> str:
     """Describe the strongest of simultaneous transients, and say where they are."""
     worst = max(group, key=lambda part: part.magnitude)

@@ -533,7 +533,8 @@ def read_probabilities() -> dict[str, tuple[int, int]]:
 
 def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
-    return (*_evidence_of_levels(facts), *_evidence_of_events(facts), *_evidence_of_currents(facts))
+    sentences = (*_evidence_of_levels(facts), *_evidence_of_events(facts), *_evidence_of_currents(facts))
+    return sentences or ("no change of the voltage beyond the event itself",)
 
 
 def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
