@@ -43,6 +43,11 @@ class Thresholds(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if 0 < self.highest_frequency <= self.lowest_frequency:
+            raise PqswarmError(
+                f"lowest_frequency, {self.lowest_frequency:g} Hz, must be below highest_frequency, "
+                f"{self.highest_frequency:g} Hz."
+            )
         if not self.interruption + self.hysteresis <= self.sag < 1 < self.swell or self.hysteresis >= self.swell - 1:
             raise PqswarmError(
                 "thresholds must be in the order interruption + hysteresis <= sag < 1 < swell, and hysteresis below "
