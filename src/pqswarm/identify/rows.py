@@ -31,6 +31,7 @@ COLUMNS = (
     "volts",
     "duration_s",
     "cycles",
+    "cut",
     "sag_type",
     "label",
     "probability",
@@ -45,7 +46,11 @@ COLUMNS = (
     "sampling_rate",
     "caveats",
 )
-"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
+"""Columns of the row of an event, in order.
+
+The cause of an incident is in the row of its main event. Where the record cuts an event, ``"start"``, ``"end"`` or
+``"start and end"``, its duration is at least the one given.
+"""
 
 
 def magnitude_text(event: Event) -> str:
@@ -132,6 +137,7 @@ def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapp
         "volts": "" if record["volts"] is None else _row_value_digits(record["volts"], 6),
         "duration_s": _rounded_row_value(record["duration"], 6),
         "cycles": _rounded_row_value(record["cycles"], 2),
+        "cut": " and ".join(name for name in ("start", "end") if record[f"cut_{name}"]),
         "sag_type": record["sag_type"],
         "label": record["label"] or "",
         "probability": "" if record["probability"] is None else round(record["probability"], 3),

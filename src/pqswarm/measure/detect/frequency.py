@@ -47,11 +47,11 @@ def trace_frequency(samples: FloatArray, phases: Sequence[str], centres: FloatAr
     >>> round(50 * float(np.nanmedian(ratio)), 2)
     51.0
     """
-    turned = _demodulate(np.nan_to_num(samples), phases, cycle)
+    known = np.where(np.isfinite(samples), samples, 0.0)
+    turned = _demodulate(known / max(float(np.abs(known).max(initial=0.0)), 1e-300), phases, cycle)
     total = np.concatenate([[0.0], np.cumsum(turned)])
     places = np.arange(total.size)
-    left, right = (np.interp(centres + offset, places, total.real) + 1j * np.interp(centres + offset, places, total.imag)
-                   for offset in (0.5 - cycle / 2, 0.5 + cycle / 2))
+    left, right = (np.interp(centres + 0.5 + half, places, total) for half in (-cycle / 2, cycle / 2))
     phasors = right - left
     ratio = np.full(centres.size, np.nan)
     if centres.size < _SMOOTH:

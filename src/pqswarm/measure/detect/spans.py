@@ -194,9 +194,27 @@ class _SpanEdges:
         outside = power[offsets < -(1.0 + half) * cycle]
         before = float(np.nanmedian(outside)) if np.isfinite(outside).any() else float(power[0])
         middle = (before + power[inside]) / 2
-        below = np.flatnonzero(power[: inside + 1] < middle)
-        if not below.size or below[-1] >= inside or not np.isfinite(middle):
-            return crossing
-        last = int(below[-1])
-        part = (middle - power[last]) / (power[last + 1] - power[last])
-        return float(moment[last] + part * (moment[last + 1] - moment[last]))
+        return _last_rise(power[: inside + 1], moment, middle, crossing)
+
+
+def _last_rise(power: FloatArray, moment: FloatArray, middle: float, default: float) -> float:
+    """Moment at which values rise through a level for the last time, between two of them; else the default."""
+    below = np.flatnonzero(power < middle)
+    if not below.size or below[-1] >= power.size - 1 or not np.isfinite(middle):
+        return default
+    last = int(below[-1])
+    part = (middle - power[last]) / (power[last + 1] - power[last])
+    return float(moment[last] + part * (moment[last + 1] - moment[last]))
+
+
+def locate_step(
+    signal: "SlidingMeanSquare", cycle: float, between: tuple[float, float], levels: tuple[float, float], width: float
+) -> float:
+    """Find the step from one RMS to another between two places, in the mean square over `width` cycles [samples]."""
+    moment = np.arange(between[0], between[1], cycle / 64)
+    if moment.size < 2:
+        return between[1]
+    before, after = (level**2 for level in levels)
+    sign = 1.0 if after > before else -1.0
+    power = sign * signal.at(moment, width * cycle)
+    return _last_rise(power, moment, sign * (before + after) / 2, between[1])

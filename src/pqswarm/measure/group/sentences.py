@@ -20,7 +20,9 @@ def describe_levels(event: Event) -> str:
     parts = event.parts
     start, end = min(one.details["urms_start"] for one in parts), max(one.details["urms_end"] for one in parts)
     word = "maximum" if event.type == "swell" else "residual"
-    length = duration_text(_duration_in_sentence(event.end - event.start, end - start, hertz), hertz)
+    is_cut = event.cut_start or event.cut_end
+    seconds = event.duration if is_cut else _duration_in_sentence(event.end - event.start, end - start, hertz)
+    length = duration_text(seconds, hertz)
     text = f"{event.category} on {event.where}, {event.magnitude:.2f} pu {word}, "
     cut = " and ".join(name for name, yes in (("start", event.cut_start), ("end", event.cut_end)) if yes)
     text += f"at least {length} (cut by the {cut} of the record)" if cut else length

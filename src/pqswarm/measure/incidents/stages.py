@@ -1,6 +1,6 @@
 """How the voltages of a system go through an incident: depth, edges, recovery, and stages of steady levels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -52,6 +52,26 @@ class IncidentStage:
 
 
 @dataclass(frozen=True)
+class Operation:
+    """Something that happened at a time of an incident.
+
+    Attributes
+    ----------
+    time : float
+        From the first sample [s].
+    what : str
+        ``"pickup"``, ``"trip"``, ``"open"``, ``"close"``, ``"reset"`` of a status channel, or the name of the stage
+        that starts on the waveform.
+    source : str
+        Name of the status channel; ``"waveform"`` for a stage.
+    """
+
+    time: float
+    what: str
+    source: str
+
+
+@dataclass(frozen=True)
 class Incident:
     """Events that belong together, and what made them.
 
@@ -79,6 +99,12 @@ class Incident:
     rule : str
         The rule that gave the cause, with the size of the change and whether there are currents: its cell in the table
         of probabilities.
+    timeline : tuple of Operation
+        Stages on the waveform and changes of the status channels of relays and breakers, in order of time.
+    clearing_s : float or None
+        From the start of a fault until it is cleared or the supply is opened, on the waveform [s].
+    worst_cycle_end : float or None
+        End of the cycle with the largest change of the voltage [s].
     """
 
     cause: str
@@ -92,6 +118,9 @@ class Incident:
     phases: str = ""
     feeder: str = ""
     rule: str = ""
+    timeline: tuple[Operation, ...] = ()
+    clearing_s: float | None = None
+    worst_cycle_end: float | None = None
 
     @staticmethod
     def of(plain: Mapping[str, Any], n_events: int) -> "Incident":
@@ -124,6 +153,7 @@ class Incident:
             "evidence": list(self.evidence),
             "stages": [{**vars(stage), "levels": dict(stage.levels)} for stage in self.stages],
             "events": list(self.events),
+            "timeline": [vars(operation) for operation in self.timeline],
         }
 
 
@@ -232,6 +262,11 @@ class Trace:
         """Place of the largest deviation in :attr:`move`."""
         return int(self.move[: self.during.shape[1]].argmax())
 
+    @property
+    def worst_cycle_end(self) -> float:
+        """End of the cycle with the largest deviation [s]."""
+        return float(self.time[self.time >= self.start - self.cycle][self.peak]) + self.cycle / 2
+
     @cached_property
     def fall(self) -> float:
         """Share of the deviation that comes in steps, or in one step, within a cycle and a half."""
@@ -292,7 +327,12 @@ _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
 
-def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ...]:
+StepFinder = Callable[[int, tuple[float, float], tuple[float, float], float], float]
+"""Finds on the waveform a step of a channel of a trace, between two times [s], from one level to another [pu]; the last
+argument is the width of the window [cycles]."""
+
+
+def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> tuple[IncidentStage, ...]:
     """Find the stages of an incident, from its start until the voltages are back; slow recoveries are one stage."""
     here = trace.time >= trace.start
     time = trace.time[here]
@@ -301,14 +341,22 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ..
         return ()
     runs = _merge_alike_stages(_add_brief_stages(_steady_stage_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
-    bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
+    steps = [_step_between(trace, time, old, new, find_step) for old, new in pairwise(runs)]
+    bounds = [trace.start, *np.maximum.accumulate(steps).tolist(), float(trace.time[-1] + trace.cycle / 2)]
     stages: list[IncidentStage] = []
-    for (first, stop), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
-        start = trace.start if first == 0 else float(time[first])
-        end = trace.time[-1] + trace.cycle / 2 if stop == time.size else time[stop]
+    for (start, end), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
         named = dict(zip(trace.labels, (round(float(level), 4) for level in levels), strict=True))
-        stages.append(IncidentStage(start, float(end), name_stage(named, thresholds, stages), named))
+        stages.append(IncidentStage(start, end, name_stage(named, thresholds, stages), named))
     return tuple(_trim_stages(stages))
+
+
+def _step_between(trace: Trace, time: FloatArray, old: _Run, new: _Run, find_step: StepFinder) -> float:
+    """Time of the step from one stage to the next on the waveform, on the channel that changes most [s]."""
+    worst = int(np.abs(new[2] - old[2]).argmax())
+    is_brief = min(old[1] - old[0], new[1] - new[0]) <= _FEWEST
+    between = (float(time[max(old[1] - 2, old[0])]), float(time[min(new[0] + 1, time.size - 1)]))
+    levels = (float(old[2][worst]), float(new[2][worst]))
+    return find_step(worst, between, levels, 0.5 if is_brief else 1.0)
 
 
 def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:

@@ -138,20 +138,26 @@ def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, 
 def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) -> Iterator[tuple[int, int, str]]:
     """The cycle about each moment at which samples are lost, or two channels are exchanged."""
     rows = [i for i, one in enumerate(headers) if one.is_voltage]
-    volts = samples[rows]
+    volts = np.where(np.isfinite(samples[rows]), samples[rows], 0.0)
+    volts = volts / max(float(np.abs(volts).max(initial=0.0)), 1e-300)
     width = round(cycle)
     if not rows or volts.shape[1] < 4 * width:
         return
     turn = np.exp(-2j * np.pi / cycle * np.arange(volts.shape[1]))
-    total = np.cumsum(np.pad(np.nan_to_num(volts) * turn, ((0, 0), (1, 0))), axis=1)
+    total = np.cumsum(np.pad(volts * turn, ((0, 0), (1, 0))), axis=1)
     hop = max(width // _STEPS, 1)
     lag = round(width / hop)
     phasors = (total[:, width:] - total[:, :-width])[:, ::hop]
     phasors = phasors[np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()]
+    if len(phasors) < 2:
+        return
     before, after = phasors[:, :-lag], phasors[:, lag:]
     least = _LIVE * np.abs(phasors).max(axis=1, keepdims=True)
     is_live = (np.minimum(np.abs(before), np.abs(after)) > least).all(axis=0)
-    is_steady = is_live & (np.abs(np.abs(after) - np.abs(before)) <= _SAME_SIZE * np.abs(before)).all(axis=0)
+    usual_size = np.median(np.abs(phasors), axis=1, keepdims=True)
+    is_steady = is_live.copy()
+    for table in (before, after):
+        is_steady &= (np.abs(np.abs(table) - usual_size) <= _SAME_SIZE * usual_size).all(axis=0)
     turned = after * np.conj(before)
     # Less what the frequency makes of it, by the cycles beside.
     beside = np.pad(turned, ((0, 0), (2 * lag, 2 * lag)), mode="edge")
