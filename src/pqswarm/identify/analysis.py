@@ -34,7 +34,7 @@ class EventResult:
     rule_label : str
         Its class by the rules.
     probabilities : mapping of str to float
-        Of the classes, the most probable first; empty if the event was left to the rules.
+        Of the classes, the one answer of rules and model first; empty if the event was left to the rules.
     agreement : str
         Whether rules and model agree, in a sentence; ``"measured"`` if the class follows from measurements alone.
     window : tuple of float
@@ -43,6 +43,8 @@ class EventResult:
         Where the voltage of 1 pu comes from.
     known : bool
         Whether the event is like anything that the model has learned.
+    model_label : str
+        Class by the model, before it was settled with that of the rules; empty if the model was not asked.
     """
 
     event: Event
@@ -52,6 +54,7 @@ class EventResult:
     window: tuple[float, float]
     reference_source: str = ""
     known: bool = True
+    model_label: str = ""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "EventResult":
@@ -71,7 +74,7 @@ class EventResult:
 
     @property
     def label(self) -> str:
-        """The class by the model, or ``"unknown"``; empty if the event was left to the rules."""
+        """The one answer of rules and model, or ``"unknown"``; empty if the event was left to the rules."""
         best = next(iter(self.probabilities), "")
         return best if self.known or not best else "unknown"
 
@@ -109,6 +112,7 @@ class EventResult:
             "window": list(self.window),
             "reference_source": self.reference_source,
             "known": self.known,
+            "model_label": self.model_label,
         }
 
 
@@ -260,7 +264,10 @@ class Analysis:
         heading = [self.path or self.source or "recording", self.station]
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")
-        references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
+        references = "; ".join(
+            f"{one.channel} {voltage_text(one.volts) if one.volts > 0 else 'unknown'} ({one.source})"
+            for one in self.references
+        )
         lines = [f"{result.clock(self.start)}  {result.text()}" for result in self.events]
         notes = [f"  note: {text}" for text in (*self.notes, *self.caveats)]
         supply = f"  1 pu: {references}; {self.frequency:.2f} Hz"
@@ -344,6 +351,7 @@ def _event_result_model() -> "type[BaseModel]":
         window: tuple[FiniteFloat, FiniteFloat]
         reference_source: str
         known: bool
+        model_label: str = ""
 
     return EventFields
 

@@ -18,7 +18,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events.classes import class_type, visible_classes
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule
+from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule, settle_class
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
 from pqswarm.identify.features import MIN_CYCLES, compute_features, usable_features, uses_wavelet_features
 from pqswarm.identify.model import Model, Prediction, default_model, load_model
@@ -356,6 +356,7 @@ class _EventClassifier:
         is_measured = is_bundled and classes == {rule}
         shares = {rule: 1.0} if is_measured else {}
         known = True
+        model_label = ""
         reason = "the model analyses one channel at a time"
         if event.type not in _OF_SYSTEMS and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
@@ -368,10 +369,16 @@ class _EventClassifier:
         elif is_measured:
             agreement = MEASURED
         elif known:
-            agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
+            model_label = next(iter(shares))
+            agreement = describe_agreement(rule, model_label, self.model.class_names, result, self.found)
+            if is_bundled and rule in classes - {model_label} and settle_class(rule, model_label) == rule:
+                best = shares[model_label]
+                others = {name: min(share, 1 - best) for name, share in shares.items() if name != rule}
+                shares = {rule: best, **others}
         else:
             agreement = "cannot be compared: unlike all training events of the model"
-        return EventResult(event, rule, shares, agreement, (first / rate, stop / rate), result.reference_source, known)
+        window = (first / rate, stop / rate)
+        return EventResult(event, rule, shares, agreement, window, result.reference_source, known, model_label)
 
     @cached_property
     def _starts(self) -> list[float]:

@@ -29,7 +29,7 @@ def list_caveats(
         *supply.caveats,
         _frequency_caveat(recording.nominal_frequency, supply),
         *dict.fromkeys(reference.caveat for reference in supply.references),
-        _dead_channel_caveat(supply),
+        _dead_channel_caveat(supply, seconds * supply.frequency),
         _gap_caveat(supply, scan, blank),
         _flicker_caveat(seconds, seconds * supply.nominal_frequency),
         _transient_caveat(recording.sampling_rate, cycle, seconds * supply.nominal_frequency),
@@ -53,11 +53,13 @@ def _frequency_caveat(given: float, supply: Supply) -> str:
     return ""
 
 
-def _dead_channel_caveat(supply: Supply) -> str:
+def _dead_channel_caveat(supply: Supply, cycles: float) -> str:
     channels = zip(supply.headers, supply.references, strict=True)
     dead = [header.name for header, reference in channels if reference.volts <= 0]
     if not dead:
         return ""
+    if cycles < 1:
+        return f"A record of {cycles:.2f} cycles is too short to measure a voltage: no results in per unit."
     where = "any phase" if len(dead) == len(supply.headers) else ", ".join(dead)
     return f"No voltage on {where}: no results in per unit."
 
