@@ -1,12 +1,15 @@
-"""Compare the causes that `identify` states with those that were signed from waveforms, currents and status channels."""
+"""Compare the causes that `identify` states with those signed from waveforms, currents and status channels."""
 
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pqswarm.identify import Failure, default_model, identify_file
-from pqswarm.identify.analysis import Analysis
+
+if TYPE_CHECKING:
+    from pqswarm.identify.analysis import Analysis
 
 TRUTHS = Path(__file__).with_name("causes.csv")
 HIDDEN = "not evident"

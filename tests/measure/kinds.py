@@ -42,8 +42,8 @@ def three_phases(rng, levels=(1.0, 1.0, 1.0), added=(0.0, 0.0, 0.0), angle=0.0, 
 
 def record(waves, currents=None):
     channels = [Channel(f"U{phase}", "V", phase, wave) for phase, wave in zip("ABC", waves, strict=True)]
-    for phase, wave in zip("ABC", () if currents is None else currents, strict=True if currents is not None else False):
-        channels.append(Channel(f"I{phase}", "A", phase, wave))
+    if currents is not None:
+        channels += [Channel(f"I{phase}", "A", phase, wave) for phase, wave in zip("ABC", currents, strict=True)]
     return Recording(tuple(channels), RATE, HERTZ)
 
 

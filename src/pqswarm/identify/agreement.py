@@ -43,8 +43,8 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
     """Return the class of an event by the rules, given the other events on its worst channel and the limit of THD.
 
     A sag or swell is one with a transient if a transient at its edge exceeds the step itself, and one with harmonics if
-    the THD before it is above the limit, or rises above it during the event. Where the THD before is unknown, the harmonics of the steadiest
-    cycles of the channel are its `background` [pu].
+    the THD before it is above the limit, or rises above it during the event. Where the THD before is unknown, the
+    harmonics of the steadiest cycles of the channel are its `background` [pu].
     """
     beside = {
         other.type

@@ -40,8 +40,8 @@ class Scan:
     """Result of one pass through a recording.
 
     Urms(1/2) [V] (n_channels, n_windows) at `time` [s], the transients of each channel in order of onset, its fraction
-    of `missing` samples and the first of them [s] or NaN, the RMS of its `noise` [pu of the peak] or NaN, and quantities
-    of each 10 or 12 cycles. The `frequency` [Hz] at `time` is NaN where it is unknown.
+    of `missing` samples and the first of them [s] or NaN, the RMS of its `noise` [pu of the peak] or NaN, quantities of
+    each 10 or 12 cycles, and the `frequency` [Hz] at `time`, NaN where it is unknown.
     """
 
     time: FloatArray

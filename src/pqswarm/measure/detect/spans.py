@@ -71,7 +71,9 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
         # the way down or up.
         for start, end in zip([first, *(b for _, b in inner)], [*(a for a, _ in inner), stop], strict=True):
             is_brief = end - start == _TRANSITION + 1 and start == first
-            body = lowest[start + _TRANSITION * (start != first) : end - (1 if is_brief else _TRANSITION) * (end != stop)]
+            body = lowest[
+                start + _TRANSITION * (start != first) : end - (1 if is_brief else _TRANSITION) * (end != stop)
+            ]
             if end - start > _TRANSITION + (not is_brief) and np.isfinite(body).any():
                 spans.append(_make_span("sag", start, end, gaps, float(np.nanmin(body))))
     return sorted(spans, key=lambda span: (span.first, span.type))

@@ -17,7 +17,13 @@ from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_duration
 from pqswarm.measure.event import ChannelEvent, Event, category, group_overlapping, group_parts
 from pqswarm.measure.group.sag_type import SagPhasors
-from pqswarm.measure.group.sentences import describe_change, describe_frequency, describe_levels, describe_steady, describe_transients
+from pqswarm.measure.group.sentences import (
+    describe_change,
+    describe_frequency,
+    describe_levels,
+    describe_steady,
+    describe_transients,
+)
 from pqswarm.measure.steady.harmonics import fit_harmonics
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds

@@ -93,9 +93,7 @@ def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     return FeederCurrents(name, before, rise, "".join(faulted) + earth, second, moved, np.nan)
 
 
-def _phasors_at(
-    recording: RecordingSource, numbers: list[int], moment: float, frequency: float
-) -> AnyArray | None:
+def _phasors_at(recording: RecordingSource, numbers: list[int], moment: float, frequency: float) -> AnyArray | None:
     """Phasors of the orders 1 to 3 in the cycle that starts at a moment [s], (3, n_channels); None if incomplete."""
     rate = recording.sampling_rate
     first = round(moment * rate)

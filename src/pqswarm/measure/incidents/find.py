@@ -112,7 +112,11 @@ class IncidentFinder:
         events = [self.events[i] for i in order]
         start, end = _incident_span([event for event in events if event.type in _MOVING] or events)
         trace = self._trace(events[0], start, end) if events[0].type in _MOVING else None
-        stages = () if trace is None or not trace.time.size else find_stages(trace, self.thresholds, self._step_finder(events[0]))
+        stages = (
+            ()
+            if trace is None or not trace.time.size
+            else find_stages(trace, self.thresholds, self._step_finder(events[0]))
+        )
         facts = CauseFacts(events, trace, stages, self._currents(events, trace))
         rule = apply_cause_rules(facts)
         cell = name_cell(rule, facts)

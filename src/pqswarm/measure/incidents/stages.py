@@ -341,7 +341,7 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
         return ()
     runs = _merge_alike_stages(_add_brief_stages(_steady_stage_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
-    steps = [_step_between(trace, time, old, new, find_step) for old, new in pairwise(runs)]
+    steps = [_step_between(time, old, new, find_step) for old, new in pairwise(runs)]
     bounds = [trace.start, *np.maximum.accumulate(steps).tolist(), float(trace.time[-1] + trace.cycle / 2)]
     stages: list[IncidentStage] = []
     for (start, end), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
@@ -350,7 +350,7 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
     return tuple(_trim_stages(stages))
 
 
-def _step_between(trace: Trace, time: FloatArray, old: _Run, new: _Run, find_step: StepFinder) -> float:
+def _step_between(time: FloatArray, old: _Run, new: _Run, find_step: StepFinder) -> float:
     """Time of the step from one stage to the next on the waveform, on the channel that changes most [s]."""
     worst = int(np.abs(new[2] - old[2]).argmax())
     is_brief = min(old[1] - old[0], new[1] - new[0]) <= _FEWEST

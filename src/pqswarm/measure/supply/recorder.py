@@ -172,10 +172,8 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     for strongest in sorted(peaks, key=lambda peak: -least_angle[peak]):  # a jump has shadows in the cycles beside it
         at = strongest * hop + width
         degrees = np.degrees(together[:, strongest].mean())
-        yield max(at - reach, 0), at + reach, (
-            f"All voltages jump by {degrees:.0f} degrees at {{at}} without a change of their size: samples are lost, or "
-            "the supply was switched."
-        )
+        what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"
+        yield max(at - reach, 0), at + reach, f"{what}, or the supply was switched."
     if len(phasors) == len(rows):
         yield from _exchanges(before, after, is_live, [headers[i].phase for i in rows], hop, width)
 
@@ -202,12 +200,12 @@ def _exchanges(
 
 
 class _Extremes:
-    """The largest and smallest value of each voltage, and how long and how often it stands there."""
+    """The largest and smallest value of each voltage, how often it stands there, and where it does so first."""
 
     def __init__(self, headers: Sequence[ChannelHeader], cycle: float) -> None:
         self.headers = headers
         self.cycle = cycle
-        self.found: dict[tuple[int, int], tuple[float, int, int, int]] = {}
+        self.found: dict[tuple[int, int], tuple[float, int, int]] = {}
 
     def feed(self, samples: FloatArray, first: int) -> None:
         """Take the samples of a page, the first of which has the number `first`."""
@@ -215,18 +213,13 @@ class _Extremes:
             for sign in (1, -1) if header.is_voltage else ():
                 row = sign * samples[i]
                 top = float(np.nanmax(row, initial=-np.inf))
-                known = self.found.get((i, sign))
-                if not top > 0 or (known is not None and known[0] > top * (1 + 1e-9)):
+                known, count, place = self.found.get((i, sign), (0.0, 0, -1))
+                if not top > 0 or top < known * (1 - 1e-9):
                     continue
+                count = 0 if top > known * (1 + 1e-9) else count
                 runs = self._flat_runs(row, top)
-                if known is not None and known[0] < top * (1 - 1e-9):
-                    known = None
-                place = first + runs[0][0] if runs else -1
-                count = len(runs) + (0 if known is None else known[2])
-                longest = max((b - a for a, b in runs), default=0)
-                if known is not None and known[2]:
-                    place, longest = known[3], max(longest, known[1])
-                self.found[i, sign] = (top, longest, count, place)
+                place = first + runs[0][0] if runs and not count else place
+                self.found[i, sign] = (top, count + len(runs), place)
 
     def _flat_runs(self, row: FloatArray, top: float) -> list[tuple[int, int]]:
         """Runs at the extreme value that are longer than a crest of such coarse values, and begin with a kink."""
@@ -241,10 +234,12 @@ class _Extremes:
         """A fault for each voltage that stands at an extreme value more than once."""
         faults: dict[int, RecorderFault] = {}
         largest = max((one[0] for one in self.found.values()), default=0.0)
-        for (i, _), (top, _, count, place) in self.found.items():
+        for (i, _), (top, count, place) in self.found.items():
             if count > 1 and i not in faults and top > _LIVE * largest:
                 name = self.headers[i].name
                 start = place / sampling_rate
-                text = f"{name} is clipped at {unit_text(top, 'V')} from {start:.3f} s on: its magnitudes are too small."
+                text = (
+                    f"{name} is clipped at {unit_text(top, 'V')} from {start:.3f} s on: its magnitudes are too small."
+                )
                 faults[i] = RecorderFault(start, start, text, is_blank=False)
         return list(faults.values())
