@@ -27,10 +27,6 @@ _TRANSIENT_OVER = 3.0  # tuned
 """A transient at an edge is the step of the harmonics themselves if its peak is below this multiple of their RMS."""
 
 
-_FEW = 3
-"""Events that are too few to settle on one of two classes."""
-
-
 def in_words(event_class: str) -> str:
     """Return an event class as it is written in a sentence; an undisturbed voltage is ``"no disturbance"``."""
     if event_class == "pure_sinusoid":
@@ -72,12 +68,12 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
 def settle_class(rule: str, label: str) -> str:
     """Return the class that was more often right on events of others where rules and model differ so; else the model's.
 
-    Where this was seldom the case, all events of this class by the rules count in which they differ.
+    Where this was never the case, all events of this class by the rules count in which they differ.
     The numbers of events in which each was right are in `settled.json`, written by `research/settled_classes.py`.
     """
     table = read_settled()
     rule_right, label_right = table.get(f"{rule}, {label}", (0, 0))
-    if rule_right + label_right < _FEW:
+    if not rule_right + label_right:
         alike = [counts for pair, counts in table.items() if pair.startswith(f"{rule}, ")]
         rule_right, label_right = (sum(counts[side] for counts in alike) for side in (0, 1))
     return rule if rule_right > label_right else label

@@ -11,6 +11,8 @@ from pqswarm.measure.thresholds import Thresholds
 _LIVE = 0.5  # tuned
 _STEADY = 0.05  # tuned
 """Size of the supply over its median, and its change in a cycle, between which its angle is that of the frequency."""
+_OFF = 0.004  # tuned
+"""Departure from the mean frequency from which on the windows of Urms(1/2) follow it."""
 _SMOOTH = 5
 """Values of each half cycle that a median is taken over."""
 _LASTING = 10  # tuned
@@ -63,6 +65,12 @@ def trace_frequency(samples: FloatArray, phases: Sequence[str], centres: FloatAr
     ratio[1:-1] = np.where(usual, 1 + turn, np.nan)
     ratio[[0, -1]] = ratio[[1, -2]]
     return _running_median(ratio)
+
+
+def window_lengths(ratio: FloatArray, cycle: float) -> FloatArray:
+    """Return the lengths of windows of Urms(1/2) [samples]: a mean cycle, or that of a frequency that is far off it."""
+    is_off = np.abs(ratio - 1) > _OFF
+    return np.where(is_off, cycle / np.where(is_off, ratio, 1.0), cycle)
 
 
 def _demodulate(samples: FloatArray, phases: Sequence[str], cycle: float) -> AnyArray:

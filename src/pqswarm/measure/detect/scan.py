@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.measure.detect.frequency import trace_frequency
+from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
 from pqswarm.measure.detect.spans import find_spans, locate_spans
 from pqswarm.measure.detect.transients import find_suspects, find_transients
@@ -29,8 +29,6 @@ _CLOSE = 500.0
 """A recording of fewer cycles is examined closely everywhere."""
 _LOOK = 1.0
 """Half the length in which the frequency of a page is measured [s]."""
-_OFF = 0.004  # tuned
-"""Departure from the mean frequency from which on the windows of Urms(1/2) follow it."""
 _TOGETHER = 0.002  # tuned
 """Transients of one channel that start within this time are one [s]."""
 
@@ -170,8 +168,7 @@ class _PageScanner:
     def widths(self) -> FloatArray:
         """Lengths of the windows [samples]: a cycle of the mean frequency, or of that at the time if it is far off."""
         cycle = self.source.sampling_rate / self.supply.frequency
-        is_off = np.abs(self.trace / self.supply.frequency - 1) > _OFF
-        return np.where(is_off, self.source.sampling_rate / np.where(is_off, self.trace, 1.0), cycle)
+        return window_lengths(self.trace / self.supply.frequency, cycle)
 
     def scan(self, i: int, heard: list[float]) -> tuple[FloatArray, list[ChannelEvent]]:
         """Urms(1/2) [V], and the transients of the page itself, of channel `i`; its noise is added to `heard`."""

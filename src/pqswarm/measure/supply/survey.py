@@ -9,8 +9,9 @@ import numpy as np
 from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import PAGE
-from pqswarm.measure.detect.urms import half_cycle_rms, known_median
+from pqswarm.measure.detect.urms import MeanSquare, known_median, window_centres
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.supply.channels import DISCONNECTED, ChannelState, SupplyChannel, select_channels
 from pqswarm.measure.supply.reference import LevelFacts, SupplyReference, choose_references, is_line_to_line
@@ -77,7 +78,7 @@ def survey_supply(
     if is_short:
         urms = [_fit_part_of_cycle(one.filled, rate, frequency) for one in chosen]
     else:
-        urms = [half_cycle_rms(one.channel.samples, rate, frequency)[1] for one in chosen]
+        urms = _survey_urms(chosen, rate / frequency)
     headers = [one.channel for one in chosen]
     nominals, caveats = _survey_nominal_voltages(headers, urms, nominal_voltage)
     facts: dict[str, dict[int, LevelFacts]] = {}
@@ -99,6 +100,16 @@ def survey_supply(
         states=states,
         caveats=(*caveats, *describe_wiring(chosen, rate, frequency)),
     )
+
+
+def _survey_urms(channels: Sequence[SupplyChannel], cycle: float) -> list[FloatArray]:
+    """Urms(1/2) of each channel [V], in windows that follow the frequency of the largest system."""
+    systems = [one.system for one in channels]
+    members = [one for one in channels if one.system == max(systems, key=systems.count)]
+    centres = window_centres(channels[0].filled.size, cycle)
+    ratio = trace_frequency(np.array([one.filled for one in members]), [one.phase for one in members], centres, cycle)
+    lengths = window_lengths(ratio, cycle)
+    return [np.sqrt(MeanSquare(one.channel.samples, cycle).at(centres, lengths)) for one in channels]
 
 
 def _fit_part_of_cycle(samples: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
