@@ -8,9 +8,9 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.thresholds import Thresholds
 
-_LIVE = 0.5  # tuned
+_LIVE = 0.4  # tuned
 _STEADY = 0.05  # tuned
-"""Size of the supply over its median, and its change in a cycle, between which its angle is that of the frequency."""
+"""Size of the supply over its largest, and its change in a cycle, between which its angle is that of the frequency."""
 _OFF = 0.004  # tuned
 """Departure from the mean frequency from which on the windows of Urms(1/2) follow it."""
 _SMOOTH = 5
@@ -61,7 +61,7 @@ def trace_frequency(samples: FloatArray, phases: Sequence[str], centres: FloatAr
     size = np.abs(phasors)
     turn = np.angle(phasors[2:] * np.conj(phasors[:-2])) / (2 * np.pi)
     beside = np.stack([size[2:], size[:-2], size[1:-1]])
-    usual = (beside.min(axis=0) > _LIVE * np.median(size)) & (np.ptp(beside, axis=0) < _STEADY * size[1:-1])
+    usual = (beside.min(axis=0) > _LIVE * size.max()) & (np.ptp(beside, axis=0) < _STEADY * size[1:-1])
     ratio[1:-1] = np.where(usual, 1 + turn, np.nan)
     ratio[[0, -1]] = ratio[[1, -2]]
     return _running_median(ratio)

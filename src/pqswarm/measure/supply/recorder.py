@@ -160,7 +160,7 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
         is_steady &= (np.abs(np.abs(table) - usual_size) <= _SAME_SIZE * usual_size).all(axis=0)
     turned = after * np.conj(before)
     # Less what the frequency makes of it, by the cycles beside.
-    beside = np.pad(turned, ((0, 0), (2 * lag, 2 * lag)), mode="edge")
+    beside = np.pad(np.where(is_live, turned, 1.0), ((0, 0), (2 * lag, 2 * lag)), mode="edge")
     usual = np.angle(beside[:, : -4 * lag]) / 2 + np.angle(beside[:, 4 * lag :]) / 2
     angle = np.angle(turned * np.exp(-1j * usual))
     together = np.abs(angle)
