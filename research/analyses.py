@@ -1,11 +1,12 @@
 """Analyses of a folder of recordings: as a page of the docs, or compared with what is true of them.
 
     python research/analyses.py FOLDER [--page docs/analyses.md]
-    python research/analyses.py --corpus FOLDER
+    python research/analyses.py --corpus FOLDER [FOLDER ...]
 
 The first prints how many rows, one per event, agree, partly agree, disagree or cannot be compared. The second prints
-for each recording how many statements are right, wrong, missed or false (`corpus/expectations.py`); its exit code is 1
-if not all are right.
+for each recording of the first folder how many statements are right, wrong, missed or false (`corpus/expectations.py`),
+and for those of all folders whether the cause is that of `corpus/causes.csv`; its exit code is 1 if a statement is not
+right, or a wrong cause is stated as if it was sure.
 """
 
 import argparse
@@ -13,7 +14,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from corpus import check_corpus
+from corpus import check_corpus, compare_causes
+from corpus.causes import HIDDEN
 
 from pqswarm.identify import Failure, default_model, find_recordings, identify_file
 from pqswarm.identify.agreement import in_words
@@ -27,7 +29,7 @@ file. The recordings are third-party and not part of this project (see {doc}`rec
 
 {counts}
 
-| recording | time | by the rules | class | |
+| recording | time | by the rules | cause | class |
 |---|---|---|---|---|
 """
 
@@ -37,8 +39,11 @@ def row(analysis: Analysis, one: EventResult) -> str:
     time = f"+{one.event.start:.3f} s" if when is None else when.isoformat(sep=" ", timespec="milliseconds")
     said = f"{in_words(one.label)} ({100 * one.probability:.0f} %)" if one.known else "unknown"
     said = said if one.probabilities else "not asked"
-    agreement = one.agreement.partition(":")[0]
-    cells = (analysis.source, time, one.event.sentence, said, agreement)
+    incident = analysis.incident_of(analysis.events.index(one))
+    cause = ""
+    if incident is not None and incident.stages and analysis.events[incident.events[0]] is one:
+        cause = incident.title + (f" ({100 * incident.probability:.0f} %)" if incident.cause != "unknown" else "")
+    cells = (analysis.source, time, one.event.sentence, cause, said)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -61,16 +66,29 @@ def print_corpus(folder: Path) -> bool:
     return n_right == n_recordings
 
 
+def print_causes(folders: list[Path]) -> bool:
+    """Print the comparison of each cause; return whether none is wrong as if it was sure."""
+    compared = list(compare_causes(*folders))
+    for one in compared:
+        print(one)
+    signed = [one for one in compared if one.truth != HIDDEN]
+    right = sum(one.is_right for one in signed)
+    grave = sum(one.is_grave for one in compared)
+    print(f"\n{right} of {len(signed)} causes right, {grave} wrong with a high probability")
+    return grave == 0
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--page", type=Path, help="Markdown file to write.")
-    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="recordings with known truth")
+    parser.add_argument("--corpus", type=Path, nargs="+", metavar="FOLDER", help="recordings with known truth")
     options = parser.parse_args()
     if (options.folder is None) == (options.corpus is None):
         parser.error("give a folder of recordings, or --corpus FOLDER.")
     if options.corpus is not None:
-        sys.exit(not print_corpus(options.corpus))
+        all_right = print_corpus(options.corpus[0])
+        sys.exit(not (print_causes(options.corpus) and all_right))
     print_page(options.folder, options.page)
 
 
@@ -82,7 +100,7 @@ def print_page(folder: Path, page: Path | None) -> None:
     for path in paths:
         for found in identify_file(path, model=default_model()):
             if isinstance(found, Failure):
-                rows.append(f"| {Path(found.path).name} | | {found.reason} | | not analysed |")
+                rows.append(f"| {Path(found.path).name} | | {found.reason} | | |")
                 counts["not analysed"] += 1
                 continue
             n_recordings += 1

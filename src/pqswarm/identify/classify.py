@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.classes import class_type, visible_classes
@@ -419,14 +418,7 @@ class _EventClassifier:
         """Caveats of the model, in addition to those of the rules."""
         found = self.found
         said = []
-        widest = self.model.subsets[0]
         subset = self.model.subset_for(self.usable)
-        if subset.highest < widest.highest:
-            said.append(
-                f"At {frequency_text(found.sampling_rate)} the model uses only features below "
-                f"{frequency_text(subset.highest * found.frequency)} ({len(subset.names)} features; error rate "
-                f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
-            )
         cycles = found.n_samples / found.sampling_rate * found.frequency
         if cycles < WINDOW_CYCLES - 0.5 and uses_wavelet_features(subset.names):
             said.append(
