@@ -100,7 +100,7 @@ def small(corrections):
 
 @pytest.mark.slow
 def test_a_corrected_event_is_followed_and_others_like_it_are_too(analysis, archive):
-    assert analysis.events[0].label != "oscillatory_transient"
+    assert analysis.events[0].model_label != "oscillatory_transient"
     model = train(get_preset("field").with_classes(FEW), 10, corrections=archive, n_jobs=1)
     assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
     (event, *_) = identify(telegram(), model).events

@@ -212,11 +212,14 @@ def _last_rise(power: FloatArray, moment: FloatArray, middle: float, default: fl
 def locate_step(
     signal: "SlidingMeanSquare", cycle: float, between: tuple[float, float], levels: tuple[float, float], width: float
 ) -> float:
-    """Find the step from one RMS to another between two places, in the mean square over `width` cycles [samples]."""
+    """Find the step from one RMS to another between two places, by the mean square over `width` cycles [samples].
+
+    NaN if there is none.
+    """
     moment = np.arange(between[0], between[1], cycle / 64)
     if moment.size < 2:
-        return between[1]
+        return np.nan
     before, after = (level**2 for level in levels)
     sign = 1.0 if after > before else -1.0
     power = sign * signal.at(moment, width * cycle)
-    return _last_rise(power, moment, sign * (before + after) / 2, between[1])
+    return _last_rise(power, moment, sign * (before + after) / 2, np.nan)

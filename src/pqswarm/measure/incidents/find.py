@@ -333,7 +333,8 @@ class _FaultCourse:
             self.opened = True
             self.closed = False
             return level
-        if level == "restored":
+        was_low = any("low on" in stage.name for stage in self.stages)
+        if level == "restored" or (was_low and level.startswith("high")):  # it is followed by an overvoltage
             self.closed = True
             return "reclosed" if self.opened else "cleared"
         if self.closed or self.opened:

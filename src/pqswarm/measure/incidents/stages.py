@@ -323,6 +323,8 @@ _OTHER = 0.08  # tuned
 """Minimum difference of a phase between stages [pu]."""
 _FEWEST = 3
 """Values of Urms(1/2) of a stage."""
+_PART = 0.5  # tuned
+"""Change of a phase between stages, over the largest, that counts for its time."""
 _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
@@ -351,12 +353,20 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
 
 
 def _step_between(time: FloatArray, old: _Run, new: _Run, find_step: StepFinder) -> float:
-    """Time of the step from one stage to the next on the waveform, on the channel that changes most [s]."""
-    worst = int(np.abs(new[2] - old[2]).argmax())
+    """Time of the step from one stage to the next on the waveform [s].
+
+    It is that of the first channel which goes away from 1 pu, or of the last which comes back to it.
+    """
+    change = np.abs(new[2] - old[2])
     is_brief = min(old[1] - old[0], new[1] - new[0]) <= _FEWEST
     between = (float(time[max(old[1] - 2, old[0])]), float(time[min(new[0] + 1, time.size - 1)]))
-    levels = (float(old[2][worst]), float(new[2][worst]))
-    return find_step(worst, between, levels, 0.5 if is_brief else 1.0)
+    steps = [
+        find_step(i, between, (float(old[2][i]), float(new[2][i])), 0.5 if is_brief else 1.0)
+        for i in np.flatnonzero(change > _PART * change.max())
+    ]
+    known = [step for step in steps if np.isfinite(step)] or [between[1]]
+    comes_back = np.abs(new[2] - 1).max() < np.abs(old[2] - 1).max()
+    return max(known) if comes_back else min(known)
 
 
 def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:
