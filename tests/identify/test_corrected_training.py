@@ -106,7 +106,7 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(analysis, arch
     (event, *_) = identify(telegram(), model).events
     assert event.label == "oscillatory_transient"
     another = telegram(start=0.25, amplitude=0.14, phase=1.0)
-    assert identify(another).events[0].label != "oscillatory_transient"
+    assert identify(another).events[0].model_label != "oscillatory_transient"
     assert identify(another, model).events[0].label == "oscillatory_transient"
 
 

@@ -112,8 +112,8 @@ def _phasors_at(recording: RecordingSource, numbers: list[int], moment: float, f
 _SMALLEST = 0.02  # tuned
 _NOISE = 5.0  # tuned
 """Smallest change of Urms(1/2) that a rule may speak of [pu], and over its noise."""
-_BY_TRANSIENT = 0.03  # tuned
-"""Change that a transient makes by itself, over its peak [pu]."""
+_MOVING = frozenset({"sag", "swell", "interruption", "rapid voltage change"})
+"""Types of events in which the voltage changes; a transient moves Urms(1/2) only by its own energy."""
 _STEEP = 0.6  # tuned
 _STEEP_PART = 0.4  # tuned
 _BACK = 0.7  # tuned
@@ -188,13 +188,11 @@ class CauseFacts:
 
     @cached_property
     def smallest(self) -> float:
-        """Smallest change of Urms(1/2) that is one, by its noise and by what a transient makes of it [pu]."""
+        """Smallest change of Urms(1/2) that is one [pu], by its noise; infinite if it is that of a transient alone."""
         if self.trace is None:
-            return _SMALLEST
-        least = _SMALLEST
-        if self.main.type == "transient" and not self.trace.left * self.trace.size >= _SMALLEST:
-            least = _BY_TRANSIENT * max(self.main.magnitude, 1.0)
-        return max(least, _NOISE * self.trace.noise)
+            return np.inf
+        lasting = self.trace.left * self.trace.size
+        return max(_SMALLEST, _NOISE * self.trace.noise) if self.types & _MOVING or lasting >= _SMALLEST else np.inf
 
     @cached_property
     def moving(self) -> Trace | None:
@@ -504,6 +502,8 @@ def apply_cause_rules(facts: CauseFacts) -> CauseRule:
     )
 
 
+_FEW = 5
+"""Events of a cell of the table that are few."""
 _LIKELY = 0.5
 """Least probability of a cause that is named."""
 SIZES = (0.03, 0.1, 0.2, 0.35)
@@ -517,8 +517,16 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
 
 
 def cell_probability(cell: str) -> float:
-    """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower."""
-    right, total = read_probabilities().get(cell, (0, 0))
+    """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower.
+
+    If there are few, those of the same rule and size with or without currents count as well.
+    """
+    table = read_probabilities()
+    right, total = table.get(cell, (0, 0))
+    if total < _FEW:
+        start, word, end = cell.rpartition("without") if cell.endswith("without currents") else cell.rpartition("with")
+        more_right, more = table.get(start + ("with" if word == "without" else "without") + end, (0, 0))
+        right, total = right + more_right, total + more
     return round((right + 1) / (total + 2), 3)
 
 

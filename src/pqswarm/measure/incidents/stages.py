@@ -362,7 +362,7 @@ def _step_between(time: FloatArray, old: _Run, new: _Run, find_step: StepFinder)
     between = (float(time[max(old[1] - 2, old[0])]), float(time[min(new[0] + 1, time.size - 1)]))
     steps = [
         find_step(i, between, (float(old[2][i]), float(new[2][i])), 0.5 if is_brief else 1.0)
-        for i in np.flatnonzero(change > _PART * change.max())
+        for i in np.flatnonzero(change > _PART * change.max()).tolist()
     ]
     known = [step for step in steps if np.isfinite(step)] or [between[1]]
     comes_back = np.abs(new[2] - 1).max() < np.abs(old[2] - 1).max()
