@@ -460,7 +460,10 @@ RULES = (
     ),
     CauseRule("swell", "unknown", 0.1, lambda f: not f.falls, "load rejection, an earth fault elsewhere, or a neutral"),
     CauseRule(
-        "steps back", "load switching", 0.02, lambda f: f.is_steep and f.returns_at_once and f.main.type != "transient"
+        "steps back",
+        "load switching",
+        0.02,
+        lambda f: f.is_steep and f.returns_at_once and (bool(f.currents) or not f.is_unequal),
     ),
     CauseRule(
         "slow and equal",
