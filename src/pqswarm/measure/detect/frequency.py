@@ -11,6 +11,8 @@ from pqswarm.measure.thresholds import Thresholds
 _LIVE = 0.4  # tuned
 _STEADY = 0.05  # tuned
 """Size of the supply over its largest, and its change in a cycle, between which its angle is that of the frequency."""
+_FAR = 0.15  # tuned
+"""Departure from the mean frequency beyond which it is not that of a supply."""
 _OFF = 0.004  # tuned
 """Departure from the mean frequency from which on the windows of Urms(1/2) follow it."""
 _SMOOTH = 5
@@ -62,7 +64,7 @@ def trace_frequency(samples: FloatArray, phases: Sequence[str], centres: FloatAr
     turn = np.angle(phasors[2:] * np.conj(phasors[:-2])) / (2 * np.pi)
     beside = np.stack([size[2:], size[:-2], size[1:-1]])
     usual = (beside.min(axis=0) > _LIVE * size.max()) & (np.ptp(beside, axis=0) < _STEADY * size[1:-1])
-    ratio[1:-1] = np.where(usual, 1 + turn, np.nan)
+    ratio[1:-1] = np.where(usual & (np.abs(turn) < _FAR), 1 + turn, np.nan)
     ratio[[0, -1]] = ratio[[1, -2]]
     return _running_median(ratio)
 
@@ -114,8 +116,9 @@ def find_frequency_events(
         if first < 0 and not is_end and beyond[place]:
             first = place
         elif first >= 0 and (is_end or back[place]):
-            if beyond[first:place].sum() >= _LASTING:
-                parts.append(_frequency_part(hertz, time, first, place, (low + high) / 2, make))
+            stop = first + int(np.flatnonzero(beyond[first:place])[-1]) + 1
+            if beyond[first:stop].sum() >= _LASTING:
+                parts.append(_frequency_part(hertz, time, first, stop, (low + high) / 2, make))
             first = -1
     return parts, ""
 
@@ -135,5 +138,5 @@ def _frequency_part(
         end=end,
         duration=end - start,
         cut_start=bool(np.isnan(hertz[:first]).all()),
-        cut_end=stop >= hertz.size,
+        cut_end=bool(np.isnan(hertz[stop:]).all()),
     )

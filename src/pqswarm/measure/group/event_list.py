@@ -110,6 +110,8 @@ class Distortion:
 
 _BESIDE = 0.3  # tuned
 """A rapid voltage change this close to a sag, swell or interruption of its system is part of it [s]."""
+_FAR_OFF = 0.08
+"""Departure of the mean frequency from nominal from which on a machine runs off the grid, or the rate is wrong."""
 _RECOVERY = 3.0  # tuned
 _RECOVERED = 0.02  # tuned
 """Time after a sag in which a rise of the voltage is its recovery [s], if it ends no higher than this above 1 pu."""
@@ -217,6 +219,8 @@ class EventList:
         volts = [reference.volts for reference in self.supply.references]
         strongest = int(np.argmax(volts)) if volts else 0
         nominal = self.supply.nominal_frequency
+        if abs(self.supply.frequency / nominal - 1) > _FAR_OFF:  # another caveat says so
+            return [], ""
         make = self.supply.part_on(strongest)
         found, caveat = find_frequency_events(self.scan.frequency, self.scan.time, nominal, self.thresholds, make)
         events = [
