@@ -66,9 +66,9 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
 
 
 def settle_class(rule: str, label: str) -> str:
-    """Return the class that was more often right on events of others where rules and model differ so; else the model's.
+    """Return the class that was right more often on third-party events where rules and model differ so.
 
-    Where this was never the case, all events of this class by the rules count in which they differ.
+    If none did, all events of this class by the rules count in which they differ; without any, the model's is returned.
     The numbers of events in which each was right are in `settled.json`, written by `research/settled_classes.py`.
     """
     table = read_settled()

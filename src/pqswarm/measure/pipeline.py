@@ -128,6 +128,8 @@ def characterize(
         steady = listed.steady(steady_finder.find([*large, *sharp_events]), off_frequency)
         quiet = listed.changes(changes, large, steady)
         events = listed.finish([*large, *sharp_events, *off_frequency, *steady, *quiet])
+        said = [fault.sentence for fault in faults]
+        said += [off_throughout, *list_caveats(recording, supply, states, scan, blank_fraction(recording, faults))]
         return Characterization(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
@@ -139,11 +141,7 @@ def characterize(
             states=states,
             events=events,
             incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
-            caveats=(
-                *(fault.sentence for fault in faults),
-                *filter(None, [off_throughout]),
-                *list_caveats(recording, supply, states, scan, blank_fraction(recording, faults)),
-            ),
+            caveats=tuple(filter(None, said)),
             series=MeasuredSeries(scan.time, urms, scan.steady, scan.frequency),
             no_event_reason="" if events else listed.no_event_reason(),
         )

@@ -1,7 +1,7 @@
 """The cause of an incident, by rules on what was measured: voltages, and the currents of the feeders.
 
 A rule speaks only of changes beyond the noise of Urms(1/2) and beyond a smallest change of its own. How probable it is
-was counted on events of others (`probabilities.json`, written by `research/cause_probabilities.py`).
+was counted on third-party events (`probabilities.json`, written by `research/cause_probabilities.py`).
 """
 
 import json
@@ -497,7 +497,7 @@ RULES = (
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that speaks, and was not mostly wrong on events of others."""
+    """Return the first rule that speaks, and was not mostly wrong on third-party events."""
     return next(
         rule
         for rule in RULES
