@@ -1,11 +1,12 @@
 """Analyses of a folder of recordings: as the public table, or compared with what is true of them.
 
     python research/analyses.py FOLDER [--write docs/analyses.csv]
-    python research/analyses.py --corpus FOLDER
+    python research/analyses.py --corpus FOLDER [FOLDER ...]
 
 The first prints the table, one row per event, as CSV, or writes it; `tests/identify/test_public_analyses.py` compares
-it with what the program says. The second prints for each recording how many statements are right, wrong, missed or
-false (`corpus/expectations.py`); its exit code is 1 if not all are right.
+it with what the program says. The second prints for each recording of the first folder how many statements are right,
+wrong, missed or false (`corpus/expectations.py`), and for those of all folders whether the cause is that of
+`corpus/causes.csv`; its exit code is 1 if a statement is not right, or a wrong cause is stated as if it was sure.
 """
 
 import argparse
@@ -16,6 +17,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from corpus import check_corpus, compare_causes
+from corpus.causes import HIDDEN
+
 from pqswarm.identify import Failure, default_model, find_recordings, identify_file
 
 COLUMNS = ("recording", "time", "event", "class", "cause", "probability")
@@ -24,7 +28,6 @@ COLUMNS = ("recording", "time", "event", "class", "cause", "probability")
 
 def print_corpus(folder: Path) -> bool:
     """Print the comparison of each recording; return whether all are right."""
-    from corpus import check_corpus
 
     totals, n_recordings, n_right = Counter[str](), 0, 0
     for one in check_corpus(folder):
@@ -41,6 +44,18 @@ def print_corpus(folder: Path) -> bool:
                 print(f"         {name}: {sentence}")
     print(f"\n{n_right} of {n_recordings} recordings right;", ", ".join(f"{n} {name}" for name, n in totals.items()))
     return n_right == n_recordings
+
+
+def print_causes(folders: list[Path]) -> bool:
+    """Print the comparison of each cause; return whether none is wrong as if it was sure."""
+    compared = list(compare_causes(*folders))
+    for one in compared:
+        print(one)
+    signed = [one for one in compared if one.truth != HIDDEN]
+    right = sum(one.is_right for one in signed)
+    grave = sum(one.is_grave for one in compared)
+    print(f"\n{right} of {len(signed)} causes right, {grave} wrong with a high probability")
+    return grave == 0
 
 
 def table_rows(folder: Path) -> Iterator[dict[str, str]]:
@@ -73,12 +88,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--write", type=Path, metavar="FILE", help="CSV file to write.")
-    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="recordings with known truth")
+    parser.add_argument("--corpus", type=Path, nargs="+", metavar="FOLDER", help="recordings with known truth")
     options = parser.parse_args()
     if (options.folder is None) == (options.corpus is None):
         parser.error("give a folder of recordings, or --corpus FOLDER.")
     if options.corpus is not None:
-        sys.exit(not print_corpus(options.corpus))
+        all_right = print_corpus(options.corpus[0])
+        sys.exit(not (print_causes(options.corpus) and all_right))
     text = table_text(table_rows(options.folder))
     if options.write is None:
         print(text, end="")

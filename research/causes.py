@@ -76,7 +76,7 @@ def answer(kind: str, background: str, event: ThreePhaseEvent, *, nominal: bool)
     seconds = time.process_time() - began
     if "incidents" not in plain:
         raise NoIncidentsError
-    incidents = plain["incidents"]
+    incidents = [one | {"events": [plain["events"][i] for i in one["events"]]} for one in plain["incidents"]]
     main = incidents[0] if incidents else {"cause": "none", "probability": None, "stages": [], "events": []}
     happened = [one for one in incidents if any(e["type"] not in STEADY for e in one["events"])]
     truth = event.truth

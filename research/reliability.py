@@ -26,8 +26,8 @@ from pqswarm.recordings import Channel, Recording
 RATES, LEVELS, ORDERS = (1600.0, 3200.0, 6400.0, 12_800.0), (20.0, 30.0, 40.0, 60.0), np.array([3, 5, 7, 11, 13])
 
 
-def try_event(name, number, seed):
-    """Stated probability, whether right, and the conditions: rate, noise, background, nominal voltage given."""
+def draw_recording(name, number, seed):
+    """A recording, its nominal voltage [V] or None, and the conditions: rate, noise, background, nominal given."""
     rng = np.random.default_rng([seed, CLASSES.index(name), number])
     rate = float(rng.choice(RATES[1:] if name == "notching" else RATES))  # notches are narrower than samples of 1.6 kHz
     snr, thd, nominal = (
@@ -42,14 +42,20 @@ def try_event(name, number, seed):
     for order, size in zip(ORDERS, sizes, strict=True):
         if 50 * order < 0.45 * rate:
             wave = wave + 230 * np.sqrt(2) * size * np.sin(2 * np.pi * 50 * order * t + rng.uniform(0, 2 * np.pi))
+    recording = Recording((Channel("U1", "V", "A", wave),), rate, 50.0)
+    return recording, 230.0 if nominal else None, (rate, snr, thd > 0, nominal)
+
+
+def try_event(name, number, seed):
+    """Stated probability, whether right, and the conditions: rate, noise, background, nominal voltage given."""
+    recording, nominal, conditions = draw_recording(name, number, seed)
     try:
-        recording = Recording((Channel("U1", "V", "A", wave),), rate, 50.0)
-        main = identify(recording, nominal_voltage=230.0 if nominal else None).main
+        main = identify(recording, nominal_voltage=nominal).main
     except PqswarmError:
         return None
     if main is None or not main.label or not main.known:
         return None
-    return main.probability, main.label in LABELS[name], rate, snr, thd > 0, nominal
+    return main.probability, main.label in LABELS[name], *conditions
 
 
 def calibration_error(stated, right, n_bins=10):

@@ -100,13 +100,13 @@ def small(corrections):
 
 @pytest.mark.slow
 def test_a_corrected_event_is_followed_and_others_like_it_are_too(analysis, archive):
-    assert analysis.events[0].label != "oscillatory_transient"
+    assert analysis.events[0].model_label != "oscillatory_transient"
     model = train(get_preset("field").with_classes(FEW), 10, corrections=archive, n_jobs=1)
     assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
     (event, *_) = identify(telegram(), model).events
     assert event.label == "oscillatory_transient"
     another = telegram(start=0.25, amplitude=0.14, phase=1.0)
-    assert identify(another).events[0].label != "oscillatory_transient"
+    assert identify(another).events[0].model_label != "oscillatory_transient"
     assert identify(another, model).events[0].label == "oscillatory_transient"
 
 

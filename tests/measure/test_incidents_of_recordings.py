@@ -139,7 +139,7 @@ def test_breaker_times_come_from_status_channels():
     breaker = StatusChannel("52A", 1, np.array([0, round(0.42 * RATE), 6000]), np.array([1, 0, 1]))
     lamp = StatusChannel("lamp", 0, np.array([0, 2600]), np.array([0, 1]))
     (incident,) = characterize(replace(made, status=(breaker, lamp))).incidents
-    assert [text for text in incident.evidence if "52A" in text] == ["52A off at 0.420 s", "52A on at 0.938 s"]
+    assert [text for text in incident.evidence if "52A" in text] == ["52A open at 0.420 s", "52A close at 0.938 s"]
     assert not any("lamp" in text for text in incident.evidence)
 
 

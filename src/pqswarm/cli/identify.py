@@ -16,6 +16,7 @@ from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     Channels,
     Frequency,
+    FrequencyBand,
     MaxMegabytes,
     ModelFile,
     Nominal,
@@ -56,6 +57,7 @@ def identify(
     model: ModelFile = None,
     rate: Rate = None,
     frequency: Frequency = None,
+    frequency_band: FrequencyBand = None,
     max_mb: MaxMegabytes = None,
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
@@ -79,6 +81,7 @@ def identify(
     from pqswarm._base.threads import effective_jobs
     from pqswarm.identify import Archive, find_recordings
     from pqswarm.identify.archive.analyzer import identify_many
+    from pqswarm.measure import Thresholds
 
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
@@ -91,6 +94,11 @@ def identify(
     if pdf is not None and (workers > 1 or cluster is not None):
         raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
     options = read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
+    if frequency_band is not None:
+        low, high = frequency_band
+        known = {} if options["site"] is None else options["site"].thresholds
+        band = {"lowest_frequency": low, "highest_frequency": high}
+        options["thresholds"] = Thresholds.of({**known, **band})
     paths, missing = find_recordings(files)
     results = _IdentifyResults(as_json, outputs, paths)
     results.start(missing)

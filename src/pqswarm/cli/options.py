@@ -207,6 +207,10 @@ ReferenceChoice = Annotated[
 Nominal = Annotated[str | None, option("VOLTS", "Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV.")]
 Rate = Annotated[float | None, option("HZ", "Sampling rate in Hz; overrides that of the file.")]
 Frequency = Annotated[float | None, option("HZ", "Nominal frequency in Hz; overrides that of the file.")]
+FrequencyBand = Annotated[
+    tuple[float, float] | None,
+    option("LOW HIGH", "Frequencies in Hz between which there is no event.", show_default="1 % about nominal"),
+]
 ArchiveFolder = Annotated[
     Path | None,
     option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder"),

@@ -1,6 +1,9 @@
 """The class of an event by the rules of the standard, and how it compares with the model's."""
 
+import json
 from collections.abc import Collection, Iterable
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -14,13 +17,12 @@ from pqswarm.measure.group.event_list import rises_in_thd
 _RULE_CLASSES = {
     "DC offset": "dc_offset",
     "unbalance": "pure_sinusoid",
+    "frequency": "pure_sinusoid",
     "rapid voltage change": "voltage_change",
 }
 """Classes of the types that have another name."""
 MEASURED = "measured"
 """Agreement of an event whose class follows from measurements alone: the model is not asked."""
-_STEP_RINGS = 0.2  # tuned
-"""What the filter of a recorder makes of a step, over its size: a transient at an edge is larger."""
 _TRANSIENT_OVER = 3.0  # tuned
 """A transient at an edge is the step of the harmonics themselves if its peak is below this multiple of their RMS."""
 
@@ -36,9 +38,9 @@ def in_words(event_class: str) -> str:
 def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, background: float = 0.0) -> str:
     """Return the class of an event by the rules, given the other events on its worst channel and the limit of THD.
 
-    A sag or swell is one with a transient if a transient is at its edge, and one with harmonics if the THD before it is
-    above the limit, or rises above it during the event. Where the THD before is unknown, the harmonics of the steadiest
-    cycles of the channel are its `background` [pu].
+    A sag or swell is one with a transient if a transient at its edge exceeds the step itself, and one with harmonics if
+    the THD before it is above the limit, or rises above it during the event. Where the THD before is unknown, the
+    harmonics of the steadiest cycles of the channel are its `background` [pu].
     """
     beside = {
         other.type
@@ -50,8 +52,8 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
     }
     if event.type in ("sag", "swell"):
         peak = event.details.get("transient_peak", 1.0 if "transient" in beside else 0.0)
-        step = _STEP_RINGS * abs(1 - event.magnitude)
-        if peak > max(step, _TRANSIENT_OVER * event.details.get("distortion_before", 0.0)):
+        step = abs(1 - event.magnitude)
+        if peak > max(step, _TRANSIENT_OVER * event.details.get("distortion_before", background)):
             return f"{event.type}_with_transient"
         is_above = rises_in_thd(event.details, thd) or event.details.get("thd_before", background) > thd
         is_distorted = "notching" not in beside and ("harmonics" in beside or is_above)
@@ -61,6 +63,27 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
     if event.type in ("harmonics", "flicker") and {event.type, *beside} >= {"harmonics", "flicker"}:
         return "flicker_with_harmonics"
     return _RULE_CLASSES.get(event.type, event.type.replace(" ", "_"))
+
+
+def settle_class(rule: str, label: str) -> str:
+    """Return the class that was right more often on third-party events where rules and model differ so.
+
+    If none did, all events of this class by the rules count in which they differ; without any, the model's is returned.
+    The numbers of events in which each was right are in `settled.json`, written by `research/settled_classes.py`.
+    """
+    table = read_settled()
+    rule_right, label_right = table.get(f"{rule}, {label}", (0, 0))
+    if not rule_right + label_right:
+        alike = [counts for pair, counts in table.items() if pair.startswith(f"{rule}, ")]
+        rule_right, label_right = (sum(counts[side] for counts in alike) for side in (0, 1))
+    return rule if rule_right > label_right else label
+
+
+@cache
+def read_settled() -> dict[str, tuple[int, int]]:
+    """The table of events in which the rules, and the model, were right, by their two classes."""
+    text = Path(__file__).with_name("settled.json").read_text(encoding="utf-8")
+    return {pair: (rule, label) for pair, (rule, label) in json.loads(text)["pairs"].items()}
 
 
 def describe_agreement(

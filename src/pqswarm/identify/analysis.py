@@ -37,7 +37,7 @@ class EventResult:
     rule_label : str
         Its class by the rules.
     probabilities : mapping of str to float
-        Of the classes, the most probable first; empty if the event was left to the rules.
+        Of the classes, the one answer of rules and model first; empty if the event was left to the rules.
     agreement : str
         Whether rules and model agree, in a sentence; ``"measured"`` if the class follows from measurements alone.
     window : tuple of float
@@ -46,6 +46,8 @@ class EventResult:
         Where the voltage of 1 pu comes from.
     known : bool
         Whether the event is like anything that the model has learned.
+    model_label : str
+        Class by the model, before it was settled with that of the rules; empty if the model was not asked.
     by_hand, correction : str
         The class that a person put in its place, or ``"not an event"``, and who did so, when, and what was found; empty
         if nobody did.
@@ -58,6 +60,7 @@ class EventResult:
     window: tuple[float, float]
     reference_source: str = ""
     known: bool = True
+    model_label: str = ""
     by_hand: str = ""
     correction: str = ""
 
@@ -84,7 +87,7 @@ class EventResult:
 
     @property
     def label(self) -> str:
-        """The class by hand, else by the model, or ``"unknown"``; empty if the event was left to the rules."""
+        """The class by hand, else by rules and model together, or ``"unknown"``; empty if it was left to the rules."""
         if self.by_hand and not self.is_hidden:
             return self.by_hand
         best = next(iter(self.probabilities), "")
@@ -129,6 +132,7 @@ class EventResult:
             "window": list(self.window),
             "reference_source": self.reference_source,
             "known": self.known,
+            "model_label": self.model_label,
             "by_hand": self.by_hand,
             "correction": self.correction,
         }
@@ -285,7 +289,10 @@ class Analysis:
         heading = [self.path or self.source or "recording", self.station]
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")
-        references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
+        references = "; ".join(
+            f"{one.channel} {voltage_text(one.volts) if one.volts > 0 else 'unknown'} ({one.source})"
+            for one in self.references
+        )
         lines = [f"{result.clock(self.start)}  {result.text()}" for result in self.events]
         notes = [f"  note: {text}" for text in (*self.notes, *self.caveats, *self.remarks)]
         supply = f"  1 pu: {references}; {self.frequency:.2f} Hz"
@@ -365,6 +372,7 @@ def _event_result_model() -> "type[BaseModel]":
         window: tuple[FiniteFloat, FiniteFloat]
         reference_source: str
         known: bool
+        model_label: str = ""
         by_hand: str = ""
         correction: str = ""
 

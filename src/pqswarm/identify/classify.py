@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.text import frequency_text
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.classes import class_type, visible_classes
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule
+from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule, settle_class
 from pqswarm.identify.analysis import Analysis, EventResult, Reference
 from pqswarm.identify.features import MIN_CYCLES, compute_features, usable_features, uses_wavelet_features
 from pqswarm.identify.model import Model, Prediction, default_model, load_model
@@ -61,7 +60,9 @@ _MIN_LENGTH = 3.0  # tuned
 """Cycles of the shortest window."""
 _MAX_VOLTAGE = 1e3
 """Captures are clipped to this [pu of the peak]."""
-_LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
+_LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance", "frequency")
+_OF_SYSTEMS = ("unbalance", "frequency")
+"""Types that a model of one channel cannot know."""
 _NEAR = 2.0
 """Events that start within this time of another may be in its window [s]."""
 
@@ -77,7 +78,7 @@ def measured_classes(
     """
     if event_type in RMS:
         return frozenset({rule}) & frozenset(offered)
-    other = {"notching" if event_type == "unbalance" else "pure_sinusoid"}
+    other = {"notching" if event_type in _OF_SYSTEMS else "pure_sinusoid"}
     if thd is not None:
         other |= {"flicker"} if thd > limit else {"harmonics", "flicker_with_harmonics"}
     return (frozenset(offered) - other) | (frozenset({rule}) & frozenset(offered))
@@ -354,8 +355,9 @@ class _EventClassifier:
         is_measured = is_bundled and classes == {rule}
         shares = {rule: 1.0} if is_measured else {}
         known = True
+        model_label = ""
         reason = "the model analyses one channel at a time"
-        if event.type != "unbalance" and not is_measured:
+        if event.type not in _OF_SYSTEMS and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
             if prediction is not None:
                 shares, known = _classified_probabilities(prediction)
@@ -366,10 +368,16 @@ class _EventClassifier:
         elif is_measured:
             agreement = MEASURED
         elif known:
-            agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
+            model_label = next(iter(shares))
+            agreement = describe_agreement(rule, model_label, self.model.class_names, result, self.found)
+            if is_bundled and rule in classes - {model_label} and settle_class(rule, model_label) == rule:
+                best = shares[model_label]
+                others = {name: min(share, 1 - best) for name, share in shares.items() if name != rule}
+                shares = {rule: best, **others}
         else:
             agreement = "cannot be compared: unlike all training events of the model"
-        return EventResult(event, rule, shares, agreement, (first / rate, stop / rate), result.reference_source, known)
+        window = (first / rate, stop / rate)
+        return EventResult(event, rule, shares, agreement, window, result.reference_source, known, model_label)
 
     @cached_property
     def _starts(self) -> list[float]:
@@ -410,14 +418,7 @@ class _EventClassifier:
         """Caveats of the model, in addition to those of the rules."""
         found = self.found
         said = []
-        widest = self.model.subsets[0]
         subset = self.model.subset_for(self.usable)
-        if subset.highest < widest.highest:
-            said.append(
-                f"At {frequency_text(found.sampling_rate)} the model uses only features below "
-                f"{frequency_text(subset.highest * found.frequency)} ({len(subset.names)} features; error rate "
-                f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
-            )
         cycles = found.n_samples / found.sampling_rate * found.frequency
         if cycles < WINDOW_CYCLES - 0.5 and uses_wavelet_features(subset.names):
             said.append(

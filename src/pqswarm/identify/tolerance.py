@@ -87,6 +87,8 @@ def rank_event(event: Event) -> tuple[float, float]:
         return 2.0, event_severity(100 * size, duration, event.nominal_frequency)
     if event.type == "transient":
         return 2.0, size
+    if event.unit == "Hz":
+        return 1.0, abs(size / event.nominal_frequency - 1)
     return 1.0, abs(size - 1) if event.unit == "pu" else abs(size) / 100
 
 

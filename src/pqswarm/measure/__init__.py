@@ -7,7 +7,7 @@ a standard, from statistics or from the sampling.
 from pqswarm.measure.characterization import ChannelResult, Characterization, MeasuredSeries
 from pqswarm.measure.detect.urms import half_cycle_rms
 from pqswarm.measure.event import EVENT_TYPES, ChannelEvent, Event
-from pqswarm.measure.incidents.stages import CAUSES, Incident, IncidentStage
+from pqswarm.measure.incidents.stages import CAUSES, Incident, IncidentStage, Operation
 from pqswarm.measure.pipeline import characterize
 from pqswarm.measure.snapshot import ChannelSnapshot, Phasor, PowerSnapshot, Snapshot, SystemSnapshot, measure_at
 from pqswarm.measure.steady.harmonics import Spectrum
@@ -26,6 +26,7 @@ __all__ = [
     "Incident",
     "IncidentStage",
     "MeasuredSeries",
+    "Operation",
     "Phasor",
     "PowerSnapshot",
     "Snapshot",

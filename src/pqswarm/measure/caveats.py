@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pqswarm._base.text import frequency_text
-from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.steady.notching import MIN_SAMPLES
 from pqswarm.measure.supply.channels import ChannelState, describe_states
 from pqswarm.measure.supply.survey import Supply
@@ -19,9 +19,9 @@ _FLICKER_PERIODS = 1.5
 
 
 def list_caveats(
-    recording: RecordingSource, supply: Supply, states: Sequence[ChannelState], missing: FloatArray
+    recording: RecordingSource, supply: Supply, states: Sequence[ChannelState], scan: Scan, blank: float = 0.0
 ) -> tuple[str, ...]:
-    """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
+    """List assumptions and limits of detection; `blank` is the fraction of samples that are no measurement."""
     seconds = recording.n_samples / recording.sampling_rate
     cycle = recording.sampling_rate / supply.nominal_frequency
     sentences = (
@@ -29,8 +29,8 @@ def list_caveats(
         *supply.caveats,
         _frequency_caveat(recording.nominal_frequency, supply),
         *dict.fromkeys(reference.caveat for reference in supply.references),
-        _dead_channel_caveat(supply),
-        _gap_caveat(supply, missing),
+        _dead_channel_caveat(supply, seconds * supply.frequency),
+        _gap_caveat(supply, scan, blank),
         _flicker_caveat(seconds, seconds * supply.nominal_frequency),
         _transient_caveat(recording.sampling_rate, cycle, seconds * supply.nominal_frequency),
         _harmonic_caveat(cycle),
@@ -53,18 +53,24 @@ def _frequency_caveat(given: float, supply: Supply) -> str:
     return ""
 
 
-def _dead_channel_caveat(supply: Supply) -> str:
+def _dead_channel_caveat(supply: Supply, cycles: float) -> str:
     channels = zip(supply.headers, supply.references, strict=True)
     dead = [header.name for header, reference in channels if reference.volts <= 0]
     if not dead:
         return ""
+    if cycles < 1:
+        return f"A record of {cycles:.2f} cycles is too short to measure a voltage: no results in per unit."
     where = "any phase" if len(dead) == len(supply.headers) else ", ".join(dead)
     return f"No voltage on {where}: no results in per unit."
 
 
-def _gap_caveat(supply: Supply, missing: FloatArray) -> str:
-    fractions = zip(supply.headers, missing.tolist(), strict=True)
-    gaps = [f"{header.name} ({100 * fraction:.1f} %)" for header, fraction in fractions if fraction > 0]
+def _gap_caveat(supply: Supply, scan: Scan, blank: float) -> str:
+    facts = zip(supply.headers, scan.missing.tolist(), scan.first_missing.tolist(), strict=True)
+    gaps = [
+        f"{header.name} ({100 * (fraction - blank):.1f} %, from {first:.3f} s on)"
+        for header, fraction, first in facts
+        if fraction > blank
+    ]
     return f"Samples are missing on {', '.join(gaps)}." if gaps else ""
 
 

@@ -1,6 +1,6 @@
 """The result of a measurement: plain frozen records and sentences."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -59,16 +59,19 @@ class MeasuredSeries:
         Urms(1/2) [pu], in the order of :attr:`Characterization.channels`.
     steady : SteadySeries
         Quantities of each 10 or 12 cycles.
+    frequency : ndarray of shape (n_windows,)
+        Frequency at :attr:`time` [Hz]; NaN where it is unknown.
     """
 
     time: FloatArray
     urms: FloatArray
     steady: SteadySeries
+    frequency: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays [byte]."""
-        arrays = (self.time, self.urms, *vars(self.steady).values())
+        arrays = (self.time, self.urms, self.frequency, *vars(self.steady).values())
         return sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
 
 

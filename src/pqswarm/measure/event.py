@@ -73,6 +73,7 @@ EVENT_TYPES: Mapping[str, str] = {
     "flicker": "flicker",
     "DC offset": "DC offset",
     "unbalance": "unbalance",
+    "frequency": "frequency",
 }
 """Kinds of events and their titles."""
 
@@ -90,7 +91,7 @@ class ChannelEvent:
     type : str
         One of :data:`EVENT_TYPES`.
     magnitude : float
-        Residual or maximum voltage [pu], peak of a transient [pu], or [%] for all other types.
+        Residual or maximum voltage [pu], peak of a transient [pu], frequency [Hz], or [%] for all other types.
     start, end : float
         On the waveform, from the first sample [s].
     duration : float
@@ -140,8 +141,8 @@ class Event:
     system : str
         Three-phase system; empty if the recording has only one.
     magnitude : float
-        That of the worst part: residual or maximum voltage [pu], peak [pu], or [%].
-    unit : {"pu", "%"}
+        That of the worst part: residual or maximum voltage [pu], peak [pu], frequency [Hz], or [%].
+    unit : {"pu", "%", "Hz"}
         Unit of the magnitudes.
     start, end : float
         On the waveform, from the first sample [s].

@@ -18,6 +18,7 @@ from pqswarm.measure.incidents.find import IncidentFinder
 from pqswarm.measure.steady.disturbances import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.supply.channels import mark_dead_parts
+from pqswarm.measure.supply.recorder import blank_fraction, check_recorder
 from pqswarm.measure.supply.survey import Supply, survey_supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
@@ -88,6 +89,7 @@ def characterize(
     levels = Thresholds.of(thresholds)
     _check_characterize_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
+        recording, faults = check_recorder(recording)
         supply = survey_supply(recording, reference, nominal_voltage, channels)
         scan = scan_pages(recording, supply, levels, block, progress)
         states = mark_dead_parts(supply.states, supply.numbers, scan.urms, supply.frequency)
@@ -122,8 +124,12 @@ def characterize(
             )
         listed = EventList(recording, supply, scan, urms, levels)
         large, sharp_events = listed.moving(sags, transients)
-        steady = listed.steady(steady_finder.find([*large, *sharp_events]))
-        events = listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)])
+        off_frequency, off_throughout = listed.frequency()
+        steady = listed.steady(steady_finder.find([*large, *sharp_events]), off_frequency)
+        quiet = listed.changes(changes, large, steady)
+        events = listed.finish([*large, *sharp_events, *off_frequency, *steady, *quiet])
+        said = [fault.sentence for fault in faults]
+        said += [off_throughout, *list_caveats(recording, supply, states, scan, blank_fraction(recording, faults))]
         return Characterization(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
@@ -135,8 +141,8 @@ def characterize(
             states=states,
             events=events,
             incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
-            caveats=list_caveats(recording, supply, states, scan.missing),
-            series=MeasuredSeries(scan.time, urms, scan.steady),
+            caveats=tuple(filter(None, said)),
+            series=MeasuredSeries(scan.time, urms, scan.steady, scan.frequency),
             no_event_reason="" if events else listed.no_event_reason(),
         )
 

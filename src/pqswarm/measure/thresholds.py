@@ -23,10 +23,31 @@ class Thresholds(Parameters):
     unbalance: float = parameter(
         default=0.02, low=0, meaning="negative over positive sequence above which it is flagged"
     )
+    lowest_frequency: float = parameter(
+        default=0.0, low=0, meaning="frequency below which it is an event [Hz]; 0: 1 % below nominal"
+    )
+    highest_frequency: float = parameter(
+        default=0.0, low=0, meaning="frequency above which it is an event [Hz]; 0: 1 % above nominal"
+    )
     pst: float = parameter(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
+
+    def frequency_band(self, nominal: float) -> tuple[float, float]:
+        """Return the lowest and highest frequency that is no event, for a nominal frequency [Hz].
+
+        Examples
+        --------
+        >>> Thresholds().frequency_band(50.0), Thresholds(lowest_frequency=49.8).frequency_band(50.0)
+        ((49.5, 50.5), (49.8, 50.5))
+        """
+        return self.lowest_frequency or 0.99 * nominal, self.highest_frequency or 1.01 * nominal
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if 0 < self.highest_frequency <= self.lowest_frequency:
+            raise PqswarmError(
+                f"lowest_frequency, {self.lowest_frequency:g} Hz, must be below highest_frequency, "
+                f"{self.highest_frequency:g} Hz."
+            )
         if not self.interruption + self.hysteresis <= self.sag < 1 < self.swell or self.hysteresis >= self.swell - 1:
             raise PqswarmError(
                 "thresholds must be in the order interruption + hysteresis <= sag < 1 < swell, and hysteresis below "

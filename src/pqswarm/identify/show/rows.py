@@ -27,6 +27,7 @@ COLORS = {
     "flicker": "#da9e5a",
     "DC offset": "#5a783c",
     "unbalance": "#00b4da",
+    "frequency": "#7d8b00",
 }
 """Colors of the types of events."""
 LONGEST_SHOWN = 60.0

@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
 from pqswarm.measure.detect.spans import find_spans, locate_spans
 from pqswarm.measure.detect.transients import find_suspects, find_transients
@@ -37,15 +38,18 @@ class Scan:
     """Result of one pass through a recording.
 
     Urms(1/2) [V] (n_channels, n_windows) at `time` [s], the transients of each channel in order of onset, its fraction
-    of `missing` samples, the RMS of its `noise` [pu of the peak] or NaN, and quantities of each 10 or 12 cycles.
+    of `missing` samples and the first of them [s] or NaN, the RMS of its `noise` [pu of the peak] or NaN, quantities of
+    each 10 or 12 cycles, and the `frequency` [Hz] at `time`, NaN where it is unknown.
     """
 
     time: FloatArray
     urms: FloatArray
     transients: tuple[tuple[ChannelEvent, ...], ...]
     missing: FloatArray
+    first_missing: FloatArray
     noise: FloatArray
     steady: SteadySeries
+    frequency: FloatArray
 
 
 def scan_pages(
@@ -60,7 +64,9 @@ def scan_pages(
     centres = window_centres(source.n_samples, cycle)
     urms = np.full((len(supply.numbers), centres.size), np.nan)
     transients: list[list[ChannelEvent]] = [[] for _ in supply.numbers]
+    frequency = np.full(centres.size, np.nan)
     missing = np.zeros(len(supply.numbers))
+    first_missing = np.full(len(supply.numbers), np.nan)
     heard: list[list[float]] = [[] for _ in supply.numbers]
     meter = SteadyMeter(
         source.sampling_rate,
@@ -75,17 +81,23 @@ def scan_pages(
         inside = _urms_windows_of_page(centres, cycle, page, source.n_samples)
         scanner = _PageScanner(source, supply, thresholds, page, centres[inside])
         kept = (scanner.centres >= page.first - 0.5) & (scanner.centres < page.stop - 0.5)
+        frequency[inside.start : inside.stop][kept] = scanner.trace[kept]
         for i in range(len(supply.numbers)):
             values, sharp = scanner.scan(i, heard[i])
             urms[i, inside.start : inside.stop][kept] = values[kept]
             last = transients[i][-1].start if transients[i] else -np.inf
             transients[i] += [one for one in sharp if one.start - last >= _TOGETHER]
-            missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
+            gaps = np.flatnonzero(~np.isfinite(page.core[i]))
+            missing[i] += gaps.size / max(source.n_samples, 1)
+            if gaps.size:
+                first_missing[i] = np.fmin(first_missing[i], (page.first + gaps[0]) / source.sampling_rate)
         meter.feed(page.core)
         if progress is not None:
             progress(page.stop, source.n_samples)
     noise = np.array([np.median(values) if values else np.nan for values in heard])
-    return Scan(centres / source.sampling_rate, urms, tuple(map(tuple, transients)), missing, noise, meter.finish())
+    sharp_events = tuple(map(tuple, transients))
+    time = centres / source.sampling_rate
+    return Scan(time, urms, sharp_events, missing, first_missing, noise, meter.finish(), frequency)
 
 
 class SourceMeanSquare:
@@ -139,12 +151,31 @@ class _PageScanner:
         measured = None if strongest is None else measure_frequency([strongest], rate, usual)
         return measured if measured is not None and abs(measured / usual - 1) < 0.02 else usual
 
+    @cached_property
+    def trace(self) -> FloatArray:
+        """Frequency at the centres of the windows [Hz], of the system with the most voltages; NaN where unknown."""
+        systems = [name for name, one in zip(self.supply.systems, self.supply.references, strict=True) if one.volts > 0]
+        if not systems or not self.centres.size:
+            return np.full(self.centres.size, np.nan)
+        system = max(dict.fromkeys(systems), key=systems.count)
+        members = [i for i, name in enumerate(self.supply.systems) if name == system]
+        phases = [self.supply.headers[i].phase for i in members]
+        cycle = self.source.sampling_rate / self.supply.frequency
+        samples = self.page.samples[members]
+        return self.supply.frequency * trace_frequency(samples, phases, self.centres - self.page.start, cycle)
+
+    @cached_property
+    def widths(self) -> FloatArray:
+        """Lengths of the windows [samples]: a cycle of the mean frequency, or of that at the time if it is far off."""
+        cycle = self.source.sampling_rate / self.supply.frequency
+        return window_lengths(self.trace / self.supply.frequency, cycle)
+
     def scan(self, i: int, heard: list[float]) -> tuple[FloatArray, list[ChannelEvent]]:
         """Urms(1/2) [V], and the transients of the page itself, of channel `i`; its noise is added to `heard`."""
         samples = self.page.samples[i]
         cycle = self.source.sampling_rate / self.supply.frequency
         mean_square = MeanSquare(samples, cycle)
-        urms: FloatArray = np.sqrt(mean_square.at(self.centres - self.page.start, cycle))
+        urms: FloatArray = np.sqrt(mean_square.at(self.centres - self.page.start, self.widths))
         reference = self.supply.references[i].volts
         if not reference > 0 or not urms.size:
             return urms, []

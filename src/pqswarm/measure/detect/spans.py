@@ -70,8 +70,11 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
         # What an interruption leaves of a sag is a sag of its own (a fault before its clearing), if it is more than
         # the way down or up.
         for start, end in zip([first, *(b for _, b in inner)], [*(a for a, _ in inner), stop], strict=True):
-            body = lowest[start + _TRANSITION * (start != first) : end - _TRANSITION * (end != stop)]
-            if end - start > _TRANSITION + 1 and np.isfinite(body).any():
+            is_brief = end - start == _TRANSITION + 1 and start == first
+            body = lowest[
+                start + _TRANSITION * (start != first) : end - (1 if is_brief else _TRANSITION) * (end != stop)
+            ]
+            if end - start > _TRANSITION + (not is_brief) and np.isfinite(body).any():
                 spans.append(_make_span("sag", start, end, gaps, float(np.nanmin(body))))
     return sorted(spans, key=lambda span: (span.first, span.type))
 
@@ -193,9 +196,30 @@ class _SpanEdges:
         outside = power[offsets < -(1.0 + half) * cycle]
         before = float(np.nanmedian(outside)) if np.isfinite(outside).any() else float(power[0])
         middle = (before + power[inside]) / 2
-        below = np.flatnonzero(power[: inside + 1] < middle)
-        if not below.size or below[-1] >= inside:
-            return crossing
-        last = int(below[-1])
-        part = (middle - power[last]) / (power[last + 1] - power[last])
-        return float(moment[last] + part * (moment[last + 1] - moment[last]))
+        return _last_rise(power[: inside + 1], moment, middle, crossing)
+
+
+def _last_rise(power: FloatArray, moment: FloatArray, middle: float, default: float) -> float:
+    """Moment at which values rise through a level for the last time, between two of them; else the default."""
+    below = np.flatnonzero(power < middle)
+    if not below.size or below[-1] >= power.size - 1 or not np.isfinite(middle):
+        return default
+    last = int(below[-1])
+    part = (middle - power[last]) / (power[last + 1] - power[last])
+    return float(moment[last] + part * (moment[last + 1] - moment[last]))
+
+
+def locate_step(
+    signal: "SlidingMeanSquare", cycle: float, between: tuple[float, float], levels: tuple[float, float], width: float
+) -> float:
+    """Find the step from one RMS to another between two places, by the mean square over `width` cycles [samples].
+
+    NaN if there is none.
+    """
+    moment = np.arange(between[0], between[1], cycle / 64)
+    if moment.size < 2:
+        return np.nan
+    before, after = (level**2 for level in levels)
+    sign = 1.0 if after > before else -1.0
+    power = sign * signal.at(moment, width * cycle)
+    return _last_rise(power, moment, sign * (before + after) / 2, np.nan)

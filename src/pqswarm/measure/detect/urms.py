@@ -77,7 +77,7 @@ class MeanSquare:
         self._integral = np.concatenate([[0.0], np.cumsum((square[1:] + square[:-1]) / 2)])
         self._missing = np.concatenate([[0.0], np.cumsum(missing)]) if missing.any() else None
 
-    def at(self, centres: FloatArray, width: float) -> FloatArray:
+    def at(self, centres: FloatArray, width: float | FloatArray) -> FloatArray:
         """Mean square over windows of `width` samples about `centres` [samples]; NaN if too much is missing."""
         left, right = centres - width / 2, centres + width / 2
         values: FloatArray = np.maximum((self._to(right) - self._to(left)) / width, 0.0)

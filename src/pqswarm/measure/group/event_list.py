@@ -11,12 +11,19 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.frequency import find_frequency_events
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_duration
 from pqswarm.measure.event import ChannelEvent, Event, category, group_overlapping, group_parts
 from pqswarm.measure.group.sag_type import SagPhasors
-from pqswarm.measure.group.sentences import describe_change, describe_levels, describe_steady, describe_transients
+from pqswarm.measure.group.sentences import (
+    describe_change,
+    describe_frequency,
+    describe_levels,
+    describe_steady,
+    describe_transients,
+)
 from pqswarm.measure.steady.harmonics import fit_harmonics
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -103,6 +110,11 @@ class Distortion:
 
 _BESIDE = 0.3  # tuned
 """A rapid voltage change this close to a sag, swell or interruption of its system is part of it [s]."""
+_FAR_OFF = 0.08
+"""Departure of the mean frequency from nominal from which on a machine runs off the grid, or the rate is wrong."""
+_RECOVERY = 3.0  # tuned
+_RECOVERED = 0.02  # tuned
+"""Time after a sag in which a rise of the voltage is its recovery [s], if it ends no higher than this above 1 pu."""
 _TOGETHER = 0.002  # tuned
 """Transients on several channels that start within this time are one [s]."""
 
@@ -121,10 +133,49 @@ class EventList:
         self, levels: Iterable[ChannelEvent], transients: Iterable[ChannelEvent]
     ) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
-        large = [self._level(group) for group in group_overlapping(self._join_partial_interruptions(levels))]
+        parts = self._join_partial_interruptions(self._split_before_all(levels))
+        large = [self._level(group) for group in group_overlapping(parts)]
         together = group_parts(transients, lambda group, part: part.start <= group[0].start + _TOGETHER)
         sharp = [self._transient(group) for group in together]
         return join_transients(large, sharp, self.supply.frequency)
+
+    def _split_before_all(self, levels: Iterable[ChannelEvent]) -> list[ChannelEvent]:
+        """Make a sag of what an interruption of a phase has before all phases of its system are out: a fault."""
+        parts = list(levels)
+        cycle = 1 / self.supply.frequency
+        done: list[ChannelEvent] = []
+        for part in parts:
+            beside = {
+                one.number: one
+                for one in parts
+                if one.type == part.type == "interruption"
+                and one.system == part.system
+                and part.start <= one.start < part.end
+            }
+            all_out = max((one.start for one in beside.values()), default=part.start)
+            is_complete = len(beside) == len(self.supply.members_of(part.system)) > 1
+            if not is_complete or part.cut_start or all_out - part.start < cycle:
+                done.append(part)
+                continue
+            last = max(beside.values(), key=lambda one: one.start)
+            urms = {"urms_start": part.details["urms_start"], "urms_end": last.details["urms_start"]}
+            named = category("sag", all_out - part.start, self.supply.nominal_frequency)
+            length = urms["urms_end"] - urms["urms_start"]
+            row = self.urms[self.supply.numbers.index(part.number)]
+            inside = row[(self.scan.time >= urms["urms_start"]) & (self.scan.time <= all_out - cycle / 2)]
+            sag = replace(
+                part,
+                type="sag",
+                category=named,
+                magnitude=float(np.nanmin(inside, initial=self.thresholds.sag)),
+                end=all_out,
+                duration=length,
+                cut_end=False,
+                details=urms,
+            )
+            details = {**part.details, "urms_start": urms["urms_end"]}
+            done += [sag, replace(part, start=all_out, duration=max(part.duration - length, 0.0), details=details)]
+        return done
 
     def _join_partial_interruptions(self, parts: Iterable[ChannelEvent]) -> list[ChannelEvent]:
         """Make an interruption of only some phases of a system a sag, with those beside it (IEC 61000-4-30, 5.5)."""
@@ -163,9 +214,32 @@ class EventList:
         members = self.supply.members_of(self.supply.system_of(self.supply.numbers.index(part.number)))
         return len(members) > 1 and not self._all_phases([part], members)
 
-    def steady(self, parts: Iterable[ChannelEvent]) -> list[Event]:
-        """Return the steady disturbances; those of several channels that overlap in time are one."""
-        groups = [_join_parts_by_channel(group) for group in group_overlapping(parts)]
+    def frequency(self) -> tuple[list[Event], str]:
+        """Return the events in which the frequency leaves its band, and a caveat if it is off throughout."""
+        volts = [reference.volts for reference in self.supply.references]
+        strongest = int(np.argmax(volts)) if volts else 0
+        nominal = self.supply.nominal_frequency
+        if abs(self.supply.frequency / nominal - 1) > _FAR_OFF:  # another caveat says so
+            return [], ""
+        make = self.supply.part_on(strongest)
+        found, caveat = find_frequency_events(self.scan.frequency, self.scan.time, nominal, self.thresholds, make)
+        events = [
+            self._event([part], part, unit="Hz", sentence=describe_frequency(part, nominal), duration=part.duration)
+            for part in found
+        ]
+        return events, caveat
+
+    def steady(self, parts: Iterable[ChannelEvent], off_frequency: Sequence[Event] = ()) -> list[Event]:
+        """Return the steady disturbances; those of several channels that overlap in time are one.
+
+        What looks like flicker while the frequency is off is none.
+        """
+        kept = [
+            part
+            for part in parts
+            if part.type != "flicker" or not any(part.start < one.end and part.end > one.start for one in off_frequency)
+        ]
+        groups = [_join_parts_by_channel(group) for group in group_overlapping(kept)]
         return [self._largest(group, describe_steady(group)) for group in groups]
 
     def changes(self, parts: Iterable[ChannelEvent], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
@@ -188,6 +262,7 @@ class EventList:
                 event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE
                 for system, start, end in others
             )
+            and not any(_is_recovery(event, sag) for sag in large)
         ]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
@@ -300,6 +375,16 @@ class EventList:
         worst = max(parts, key=lambda part: abs(part.magnitude))
         more = self._distortion(worst) if worst.type == "rapid voltage change" else {}
         return self._event(parts, worst, details={**worst.details, **more}, sentence=sentence)
+
+
+def _is_recovery(change: Event, sag: Event) -> bool:
+    """Whether a rapid voltage change is the last part of the return from a sag, as motors run up again."""
+    return (
+        sag.type != "swell"
+        and sag.system == change.system
+        and 0 <= change.start - sag.end < _RECOVERY
+        and all(part.magnitude > 0 and part.details["after"] < 1 + _RECOVERED for part in change.parts)
+    )
 
 
 def _join_parts_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:

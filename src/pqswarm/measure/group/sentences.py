@@ -20,7 +20,9 @@ def describe_levels(event: Event) -> str:
     parts = event.parts
     start, end = min(one.details["urms_start"] for one in parts), max(one.details["urms_end"] for one in parts)
     word = "maximum" if event.type == "swell" else "residual"
-    length = duration_text(_duration_in_sentence(event.end - event.start, end - start, hertz), hertz)
+    is_cut = event.cut_start or event.cut_end
+    seconds = event.duration if is_cut else _duration_in_sentence(event.end - event.start, end - start, hertz)
+    length = duration_text(seconds, hertz)
     text = f"{event.category} on {event.where}, {event.magnitude:.2f} pu {word}, "
     cut = " and ".join(name for name, yes in (("start", event.cut_start), ("end", event.cut_end)) if yes)
     text += f"at least {length} (cut by the {cut} of the record)" if cut else length
@@ -59,6 +61,13 @@ def describe_change(parts: Sequence[ChannelEvent], nominal_frequency: float) -> 
     where = f" on {worst.label}" if len(parts) > 1 else ""
     text += f", from {before:.3f} to {after:.3f} pu{where}"
     return text if worst.end <= worst.start else f"{text}, {duration_text(worst.duration, nominal_frequency)}"
+
+
+def describe_frequency(part: ChannelEvent, nominal_frequency: float) -> str:
+    """Describe how far and how long the frequency leaves its band."""
+    text = f"{part.category}, {'minimum' if part.category.startswith('under') else 'maximum'} {part.magnitude:.2f} Hz, "
+    length = duration_text(part.duration, nominal_frequency)
+    return text + (f"at least {length} (cut by the end of the record)" if part.cut_end else length)
 
 
 def describe_transients(group: Sequence[ChannelEvent]) -> str:

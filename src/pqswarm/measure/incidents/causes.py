@@ -1,16 +1,23 @@
-"""The cause of an incident, by rules on what was measured: voltages, and the currents of the feeders."""
+"""The cause of an incident, by rules on what was measured: voltages, and the currents of the feeders.
 
+A rule speaks only of changes beyond the noise of Urms(1/2) and beyond a smallest change of its own. How probable it is
+was counted on third-party events (`probabilities.json`, written by `research/cause_probabilities.py`).
+"""
+
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.text import unit_text
+from pqswarm._base.text import frequency_text, unit_text
 from pqswarm._base.typing import AnyArray
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.stages import Trace
+from pqswarm.measure.incidents.stages import IncidentStage, Trace
 from pqswarm.measure.steady.harmonics import fit_harmonics
 from pqswarm.measure.supply.channels import name_systems
 from pqswarm.recordings.recording import RecordingSource
@@ -27,13 +34,19 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class FeederCurrents:
-    """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic."""
+    """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic.
+
+    `change` is the largest change of a phase over the largest current before, `active` that of the active power over
+    the apparent power; NaN if the voltages are unknown.
+    """
 
     feeder: str
     before: float
     rise: float
     phases: str
     second: float
+    change: float
+    active: float
 
     @property
     def ratio(self) -> float:
@@ -42,12 +55,16 @@ class FeederCurrents:
 
 
 def measure_currents(
-    recording: RecordingSource, before: float, during: float, frequency: float
+    recording: RecordingSource, voltages: Sequence[int], before: float, during: float, frequency: float
 ) -> tuple[FeederCurrents, ...]:
-    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first."""
+    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first.
+
+    `voltages` are the channels of the phases A, B and C to neutral; none if they are not known.
+    """
     numbers = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase in ("A", "B", "C")][:_MOST]
-    old, new = (_current_phasors(recording, numbers, moment, frequency) for moment in (before, during))
-    if old is None or new is None:
+    both = [*numbers, *voltages]
+    old, new = (_phasors_at(recording, both, moment, frequency) for moment in (before, during))
+    if not numbers or old is None or new is None:
         return ()
     headers = [recording.channels[i] for i in numbers]
     systems = name_systems(headers)
@@ -55,7 +72,11 @@ def measure_currents(
     for system in dict.fromkeys(systems):
         places = {headers[i].phase: i for i, name in enumerate(systems) if name == system}
         if len(places) == 3:
-            feeders.append(_feeder_currents(system, *(table[:, [places[p] for p in "ABC"]] for table in (old, new))))
+            own = [places[phase] for phase in "ABC"]
+            found = _feeder_currents(system, old[:, own], new[:, own])
+            powers = [np.sum(table[0, len(numbers) :] * np.conj(table[0, own])) for table in (old, new) if voltages]
+            active = (powers[1] - powers[0]).real / max(*np.abs(powers), 1e-12) if powers else np.nan
+            feeders.append(replace(found, active=float(active)))
     return tuple(sorted(feeders, key=lambda one: -one.rise))
 
 
@@ -67,17 +88,17 @@ def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     worst = int(np.abs(new[0]).argmax())
     second = float(np.abs(new[1, worst]) / max(float(np.abs(new[0, worst])), 1e-12))
     before = float(np.abs(old[0]).max())
-    return FeederCurrents(name, before, float(np.abs(new[0]).max()) - before, "".join(faulted) + earth, second)
+    moved = float(np.abs(np.abs(new[0]) - np.abs(old[0])).max()) / max(before, 1e-12)
+    rise = float(np.abs(new[0]).max()) - before
+    return FeederCurrents(name, before, rise, "".join(faulted) + earth, second, moved, np.nan)
 
 
-def _current_phasors(
-    recording: RecordingSource, numbers: list[int], moment: float, frequency: float
-) -> AnyArray | None:
+def _phasors_at(recording: RecordingSource, numbers: list[int], moment: float, frequency: float) -> AnyArray | None:
     """Phasors of the orders 1 to 3 in the cycle that starts at a moment [s], (3, n_channels); None if incomplete."""
     rate = recording.sampling_rate
     first = round(moment * rate)
     size = round(_CYCLES * rate / frequency)
-    if not numbers or first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
+    if first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
         return None
     table = read_channels(recording, numbers, first, first + size)
     if not np.isfinite(table).all():
@@ -88,14 +109,23 @@ def _current_phasors(
     return np.asarray(np.array(fits).T / np.sqrt(2))
 
 
+_SMALLEST = 0.02  # tuned
+_NOISE = 5.0  # tuned
+"""Smallest change of Urms(1/2) that a rule may speak of [pu], and over its noise."""
+_MOVING = frozenset({"sag", "swell", "interruption", "rapid voltage change"})
+"""Types of events in which the voltage changes; a transient moves Urms(1/2) only by its own energy."""
 _STEEP = 0.6  # tuned
+_STEEP_PART = 0.4  # tuned
 _BACK = 0.7  # tuned
 _BACK_EQUAL = 0.9  # tuned
-"""Share of a fall, of a return, and of one of equal dips, within a cycle and a half from which on it is a step."""
+_BACK_LARGE = 0.6  # tuned
+"""Share of a fall, of one beside an interruption, and of a return, one of equal dips and one of large ones, within a
+cycle and a half: a step."""
 _DRIFT = 0.12  # tuned
 """Share of a dip that comes back gradually while a motor runs up."""
+_LARGE = 0.25  # tuned
 _DEEP = 0.35  # tuned
-"""Only faults make dips of this depth [pu]."""
+"""Only faults make unequal dips, and equal dips, of this depth [pu]."""
 _UNEQUAL = 0.35  # tuned
 """Spread of the dips of the phases from which on they are unequal."""
 _SECOND = 0.006  # tuned
@@ -104,8 +134,12 @@ _SECOND_RATIO = 0.05  # tuned
 _STAYS = 0.6  # tuned
 _RETURNS = 0.4  # tuned
 """Share of a change that stays from which on it is a step, and below which the voltage has returned."""
-_OSCILLATION = (100.0, 5000.0)  # tuned
+_OSCILLATION = (250.0, 6000.0)  # tuned
 """Frequencies of the ringing of capacitor banks [Hz]."""
+_LASTING = 0.0006  # tuned
+"""Decay of a transient without a clear frequency from which on it is a ringing, and no impulse [s]."""
+_FIRST = 0.05  # tuned
+"""Transients in this part of the first cycle are the start of a simulation, or of a recorder."""
 _SLIGHT = 0.2  # tuned
 """Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
 _LITTLE = 0.025  # tuned
@@ -115,6 +149,12 @@ _QUICK = 0.25  # tuned
 _CURRENT = 2.0  # tuned
 _INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
+_ACTIVE = 0.05  # tuned
+"""Change of the active power that is a load's."""
+_SAME_CURRENT = 0.05  # tuned
+_SAME_VOLTAGE = 0.03  # tuned
+_LOST = 0.15  # tuned
+"""Change of currents, and of other phases [pu], that a lost input leaves as they are; its level at most [pu]."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
 _FLAT_CYCLES = 12.0  # tuned
@@ -123,10 +163,11 @@ _FLAT_CYCLES = 12.0  # tuned
 
 @dataclass(frozen=True, eq=False)
 class CauseFacts:
-    """What the rules know of an incident: its events, the main one first, the trace of its system, and currents."""
+    """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents."""
 
     events: Sequence[Event]
     trace: Trace | None
+    stages: Sequence[IncidentStage] = ()
     currents: Sequence[FeederCurrents] = ()
 
     @cached_property
@@ -141,14 +182,27 @@ class CauseFacts:
         return self.events[0]
 
     @cached_property
+    def levels(self) -> tuple[Event, ...]:
+        """The sags, swells and interruptions."""
+        return tuple(event for event in self.events if event.type in ("sag", "swell", "interruption"))
+
+    @cached_property
+    def smallest(self) -> float:
+        """Smallest change of Urms(1/2) that is one [pu], by its noise; infinite if it is that of a transient alone."""
+        if self.trace is None:
+            return np.inf
+        lasting = self.trace.left * self.trace.size
+        return max(_SMALLEST, _NOISE * self.trace.noise) if self.types & _MOVING or lasting >= _SMALLEST else np.inf
+
+    @cached_property
     def moving(self) -> Trace | None:
-        """The trace, if the voltage moves."""
-        return self.trace if self.trace is not None and self.trace.size > 0 else None
+        """The trace, if the voltage changes."""
+        return self.trace if self.trace is not None and self.trace.size >= self.smallest else None
 
     @cached_property
     def size(self) -> float:
         """Largest deviation of Urms(1/2) from the level before [pu]."""
-        return self.moving.size if self.moving is not None else 0.0
+        return self.trace.size if self.trace is not None else 0.0
 
     @cached_property
     def dip(self) -> float:
@@ -156,24 +210,39 @@ class CauseFacts:
         return float(self.moving.dips.max()) if self.moving is not None else 0.0
 
     @cached_property
+    def falls(self) -> bool:
+        """Whether the largest change is a dip."""
+        return self.moving is not None and self.dip >= self.moving.size
+
+    @cached_property
     def ends_inside(self) -> bool:
         """Whether the record ends before the voltage is back."""
-        levels = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
-        return any(event.cut_end for event in levels if event.end >= max(one.end for one in levels))  # not by a gap
+        return any(event.cut_end for event in self.levels if event.end >= max(one.end for one in self.levels))
 
     @cached_property
     def starts_inside(self) -> bool:
         """Whether the record starts inside it."""
-        levels = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
-        return any(event.cut_start for event in levels if event.start <= min(one.start for one in levels))
+        return any(event.cut_start for event in self.levels if event.start <= min(one.start for one in self.levels))
+
+    @cached_property
+    def begins_dead(self) -> bool:
+        """Whether the record begins without voltage, and nothing else is seen than that it comes."""
+        dead = [event for event in self.levels if event.type == "interruption"]
+        return len(dead) == 1 and dead[0].cut_start and not any(stage.is_low for stage in self.stages)
 
     @cached_property
     def oscillation(self) -> Event | None:
-        """The largest oscillatory transient; not in the first cycle, where simulations and recorders start."""
-        late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > 1]
-        ringing = [event for event in late if not event.category.startswith("impulsive")]
+        """The largest ringing on two phases, or on the only channel, but for what begins with the first samples."""
+        late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > _FIRST]
         low, high = _OSCILLATION
-        ringing = [event for event in ringing if low <= event.details.get("frequency", 0.0) <= high]
+        ringing = [
+            event
+            for event in late
+            if low <= event.details.get("frequency", 0.0) <= high or event.details.get("decay", 0.0) >= _LASTING
+        ]
+        labels = {part.label for event in late for part in event.parts}
+        if self.trace is None or len(labels) < min(2, len(self.trace.labels)):
+            return None
         return max(ringing, key=lambda event: event.magnitude, default=None)
 
     @cached_property
@@ -189,10 +258,14 @@ class CauseFacts:
         return max((one["second_during"] - one["second_before"] for one in known), default=0.0)
 
     @cached_property
+    def has_inrush(self) -> bool:
+        """Whether a current rises with the second harmonic of an inrush."""
+        return any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
+
+    @cached_property
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
-        inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
-        return inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+        return self.has_inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
     @cached_property
     def has_plain_current(self) -> bool:
@@ -200,14 +273,24 @@ class CauseFacts:
         return any(one.ratio > _CURRENT and one.second < _INRUSH / 3 for one in self.currents[:1])
 
     @cached_property
+    def currents_stay(self) -> bool:
+        """Whether no current changes."""
+        return bool(self.currents) and all(one.change < _SAME_CURRENT for one in self.currents)
+
+    @cached_property
+    def active_steps(self) -> bool:
+        """Whether the active power changes, as no capacitor makes it."""
+        return any(abs(one.active) > _ACTIVE for one in self.currents[:1])
+
+    @cached_property
     def is_steep(self) -> bool:
         """Whether the change starts with a step."""
-        return self.moving is not None and (self.moving.fall >= _STEEP or self.starts_inside)
+        return self.moving is not None and self.moving.fall >= _STEEP
 
     @cached_property
     def returns(self) -> bool:
         """Whether the voltage is back in the record."""
-        return self.moving is not None and not self.ends_inside and not self.moving.left > _RETURNS
+        return self.moving is not None and not self.ends_inside and self.moving.left <= _RETURNS
 
     @cached_property
     def returns_at_once(self) -> bool:
@@ -215,8 +298,11 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        # Three equal dips may be a motor's, whose last part of the run-up is quick.
-        least = _BACK if self.is_unequal or len(trace.labels) < 3 or self.dip > _DEEP else _BACK_EQUAL
+        least = _BACK
+        if self.is_unequal and self.dip > _LARGE:
+            least = _BACK_LARGE
+        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP:
+            least = _BACK_EQUAL  # it may be a motor's, whose last part of the run-up is quick
         return trace.recovery >= least or trace.in_steps >= least
 
     @cached_property
@@ -230,6 +316,16 @@ class CauseFacts:
         return self.moving is not None and self.moving.spread > _UNEQUAL
 
     @cached_property
+    def is_deep(self) -> bool:
+        """Whether only a fault makes such a dip."""
+        return self.dip > (_LARGE if self.is_unequal else _DEEP)
+
+    @cached_property
+    def is_over(self) -> bool:
+        """Whether the voltage is back, or so low that it need not be seen to return."""
+        return self.returns or self.is_deep
+
+    @cached_property
     def neutral_moves(self) -> bool:
         """Whether some phases rise while others fall: the neutral moves, as in an earth fault."""
         trace = self.moving
@@ -237,6 +333,18 @@ class CauseFacts:
             return False
         moves = np.where(trace.dips >= trace.rises, trace.dips, -trace.rises)
         return bool(moves.min() < -0.04 and moves.max() > 0.06)  # tuned
+
+    @cached_property
+    def is_lost_input(self) -> bool:
+        """Whether voltages are lost while the other phases and all currents stay: a fuse of a voltage transformer."""
+        trace = self.moving
+        if trace is None or self.starts_inside or not self.ends_inside or not trace.fall >= _STEEP:
+            return False
+        lost = trace.after_start < _LOST
+        if lost.all() or not lost.any():
+            return bool(lost.any()) and self.currents_stay
+        others = max(trace.dips[~lost].max(), trace.rises[~lost].max())
+        return bool(others < _SAME_VOLTAGE) and (self.currents_stay or not self.currents)
 
     @cached_property
     def is_long(self) -> bool:
@@ -255,126 +363,181 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.is_long or self.returns:
             return False
-        return trace.drift > _DRIFT and trace.in_steps < _BACK and trace.dips.max() >= trace.size
+        return trace.drift > _DRIFT and trace.in_steps < _BACK and self.falls
 
 
 @dataclass(frozen=True)
 class CauseRule:
-    """A rule: its name, the cause that it states, how sure that is, and when it applies."""
+    """A rule: its name, the cause that it states, the smallest change that it may speak of [pu], when it applies."""
 
     name: str
     cause: str
-    probability: float
+    smallest: float
     applies: Callable[[CauseFacts], bool]
     course: str = ""
 
+    def speaks(self, facts: CauseFacts) -> bool:
+        """Whether the change is large enough, and the rule applies."""
+        return facts.size >= self.smallest and self.applies(facts)
+
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
-    return (
-        bool(f.currents) and f.currents[0].ratio > _CURRENT and not f.saturates and f.returns_at_once and f.dip > 0.03
-    )
+    """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
+    is_motor = not f.is_unequal and not f.is_deep and not f.returns_at_once
+    is_low = f.falls or f.neutral_moves
+    return f.has_plain_current and not f.saturates and f.is_steep and is_low and not is_motor and f.is_over
 
 
 def _is_cause_fault_interruption(f: CauseFacts) -> bool:
-    """An interruption beside a sag: of other phases, or before or after it."""
-    if "interruption" not in f.types:
-        return False
+    """An interruption beside another level: of other phases, or before or after it."""
     trace = f.moving
-    partial = trace is not None and len(trace.labels) > 1 and trace.dips.min() < 0.85  # tuned
-    starts = [part.start for event in f.events if event.type == "interruption" for part in event.parts]
-    one_after_another = trace is not None and bool(starts) and max(starts) - min(starts) > trace.cycle
-    return "sag" in f.types or "swell" in f.types or bool(partial) or one_after_another
+    if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP_PART:
+        return False
+    starts: dict[str, float] = {}
+    for part in sorted((part for event in f.levels for part in event.parts), key=lambda part: part.start):
+        starts.setdefault(part.label, part.start)
+    one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
+    dead = [event for event in f.levels if event.type == "interruption"]
+    onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
+    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
     if f.oscillation is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
         return False
-    if f.dip > 2 * _LITTLE and f.returns_slowly:
+    if f.dip > 2 * _LITTLE and not f.returns_at_once:
         return False
     return f.size < _SLIGHT and (f.main.type != "sag" or f.main.cycles < 2.0)
 
 
 RULES = (
-    CauseRule("interruption after a sag", "fault", 0.97, _is_cause_fault_interruption),
-    CauseRule("oscillation", "capacitor switching", 0.97, _is_cause_capacitor),
-    CauseRule("repeats", "load switching", 0.7, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
-    CauseRule("fault current", "fault", 0.98, _is_cause_fault_current),
+    CauseRule(
+        "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
+    ),
+    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? The currents do not change"),
+    CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
+    CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
+    CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_capacitor(f) and f.active_steps),
+    CauseRule("oscillation", "capacitor switching", 0.0, _is_cause_capacitor),
+    CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule(
         "all phases briefly",
         "fault",
-        0.9,
-        lambda f: "interruption" in f.types and f.returns and f.main.end - f.main.start < _QUICK,
-    ),
-    CauseRule(
-        "starts dead",
-        "unknown",
         0.5,
-        lambda f: "interruption" in f.types and f.starts_inside,
-        "not visible: the record starts inside the event",
+        lambda f: "interruption" in f.types and f.is_steep and f.returns and f.main.end - f.main.start < _QUICK,
     ),
     CauseRule(
         "interruption",
         "unknown",
-        0.6,
+        0.5,
         lambda f: "interruption" in f.types,
         "supply opened, no fault is visible before it",
     ),
     CauseRule(
-        "slow saturation", "transformer energising", 0.97, lambda f: f.saturates and f.is_steep and f.returns_slowly
+        "slow saturation",
+        "transformer energising",
+        0.02,
+        lambda f: f.saturates and f.is_steep and f.returns_slowly and f.falls,
     ),
     CauseRule(
         "neutral moves",
         "fault",
-        0.97,
-        lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.dip > _DEEP),
+        0.06,
+        lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.is_deep),
     ),
-    CauseRule("deep", "fault", 0.96, lambda f: f.dip > _DEEP and f.is_steep),
+    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep),
     CauseRule(
-        "saturation", "transformer energising", 0.9, lambda f: f.saturates and f.is_steep and not f.returns_at_once
+        "saturation",
+        "transformer energising",
+        0.02,
+        lambda f: f.saturates and f.is_steep and not f.returns_at_once and f.falls,
     ),
     CauseRule(
         "steps down and up",
         "fault",
-        0.96,
-        lambda f: f.is_steep and f.returns_at_once and f.dip >= f.size and (f.dip >= 0.1 or f.is_unequal),
+        0.08,
+        lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
     ),
+    CauseRule("swell", "unknown", 0.1, lambda f: not f.falls, "load rejection, an earth fault elsewhere, or a neutral"),
     CauseRule(
-        "steps back", "load switching", 0.7, lambda f: f.is_steep and f.returns_at_once and f.main.type != "transient"
+        "steps back",
+        "load switching",
+        0.02,
+        lambda f: f.is_steep and f.returns_at_once and (bool(f.currents) or not f.is_unequal),
     ),
     CauseRule(
         "slow and equal",
         "motor start",
-        0.95,
-        lambda f: f.is_steep and f.returns and f.dip > 0 and not f.is_unequal and not f.starts_inside,
+        0.03,
+        lambda f: f.is_steep and f.returns and f.falls and not f.is_unequal and not f.starts_inside,
     ),
     CauseRule(
         "slow and unequal",
         "transformer energising",
-        0.8,
-        lambda f: f.is_steep and f.returns and f.dip > 0 and not f.has_plain_current,
+        0.03,
+        lambda f: f.is_steep and f.returns and f.falls and not f.has_plain_current,
     ),
     CauseRule(
         "comes back",
         "motor start",
-        0.85,
+        0.03,
         lambda f: f.is_steep and f.comes_back and not f.is_unequal and not f.starts_inside,
     ),
     CauseRule(
         "unequal to the end",
         "fault",
-        0.85,
-        lambda f: f.ends_inside and f.is_steep and f.is_unequal and f.dip >= 0.1 and not f.comes_back,
+        0.08,
+        lambda f: not f.returns and f.is_steep and f.is_unequal and f.falls and not f.comes_back,
     ),
-    CauseRule("step", "load switching", 0.95, lambda f: f.stays and f.is_steep and not f.ends_inside),
-    CauseRule("record ends", "unknown", 0.5, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
-    CauseRule("other", "unknown", 0.5, lambda _: True),
+    CauseRule("step", "load switching", 0.02, lambda f: f.stays and f.is_steep and not f.ends_inside),
+    CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
+    CauseRule("other", "unknown", 0.0, lambda _: True),
 )
-"""The first that applies gives the cause; the probabilities are our choice, tested in `research/causes.py`."""
+"""The first that speaks gives the cause; its probability is in `probabilities.json`."""
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that applies."""
-    return next(rule for rule in RULES if rule.applies(facts))
+    """Return the first rule that speaks, and was not mostly wrong on third-party events."""
+    return next(
+        rule
+        for rule in RULES
+        if rule.speaks(facts) and (rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= _LIKELY)
+    )
+
+
+_FEW = 5
+"""Events of a cell of the table that are few."""
+_LIKELY = 0.5
+"""Least probability of a cause that is named."""
+SIZES = (0.03, 0.1, 0.2, 0.35)
+"""Bounds between which changes of Urms(1/2) are of one size [pu]."""
+
+
+def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
+    """Name of a cell of the table of probabilities: the rule, the size of the change, currents or none."""
+    bounds = [0.0, *(bound for bound in SIZES if facts.size >= bound)]
+    return f"{rule.name}, change from {100 * bounds[-1]:g} %, {'with' if facts.currents else 'without'} currents"
+
+
+def cell_probability(cell: str) -> float:
+    """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower.
+
+    If there are few, those of the same rule and size with or without currents count as well.
+    """
+    table = read_probabilities()
+    right, total = table.get(cell, (0, 0))
+    if total < _FEW:
+        start, word, end = cell.rpartition("without") if cell.endswith("without currents") else cell.rpartition("with")
+        more_right, more = table.get(start + ("with" if word == "without" else "without") + end, (0, 0))
+        right, total = right + more_right, total + more
+    return round((right + 1) / (total + 2), 3)
+
+
+@cache
+def read_probabilities() -> dict[str, tuple[int, int]]:
+    """The table of probabilities: right causes and all, by cell."""
+    text = Path(__file__).with_name("probabilities.json").read_text(encoding="utf-8")
+    return {name: (right, total) for name, (right, total) in json.loads(text)["cells"].items()}
 
 
 def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
@@ -386,7 +549,9 @@ def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
 def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     """How the voltage changes and returns."""
     trace = facts.moving
-    if trace is None or trace.size <= 0.01:
+    if trace is None:
+        if facts.trace is not None:
+            yield f"Urms changes by {100 * facts.size:.1f} %, too little to name a cause by it"
         return
     yield _evidence_of_change(trace, facts)
     if facts.returns and not np.isnan(trace.recovery):
@@ -409,11 +574,20 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
         yield f"{facts.repeats} dips one after another"
     if facts.saturates and facts.second > 0:
         yield f"second harmonic rises by {100 * facts.second:.1f} %"
-    if facts.oscillation is not None:
-        hertz = facts.oscillation.details.get("frequency", 0.0)
-        yield f"rings at {hertz:.0f} Hz with {facts.oscillation.magnitude:.2f} pu"
+    sharp = max((e for e in facts.events if e.type == "transient"), key=lambda e: e.magnitude, default=None)
+    if sharp is not None and (facts.moving is None or facts.oscillation is not None):
+        yield _evidence_of_transient(facts.oscillation or sharp)
     if facts.neutral_moves:
         yield "some phases rise while others fall: the neutral moves"
+
+
+def _evidence_of_transient(event: Event) -> str:
+    """An oscillation or impulse, with what is known of it."""
+    hertz, decay = (event.details.get(name, float("nan")) for name in ("frequency", "decay"))
+    at = "" if np.isnan(hertz) else f" at {frequency_text(hertz)}"
+    lasting = "" if np.isnan(decay) else f" for {1000 * 3 * decay:.1f} ms"
+    word = "an impulse" if event.category.startswith("impulsive") else "an oscillation"
+    return f"{word} of {event.magnitude:.2f} pu{at}{lasting}"
 
 
 def _evidence_of_currents(facts: CauseFacts) -> Iterator[str]:

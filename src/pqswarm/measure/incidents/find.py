@@ -8,15 +8,27 @@ from functools import cached_property
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.scan import SourceMeanSquare
+from pqswarm.measure.detect.spans import locate_step
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.causes import (
     CauseFacts,
     FeederCurrents,
     apply_cause_rules,
+    cell_probability,
     list_evidence,
     measure_currents,
+    name_cell,
 )
-from pqswarm.measure.incidents.stages import Incident, IncidentStage, Trace, find_stages, order_in_time
+from pqswarm.measure.incidents.stages import (
+    Incident,
+    IncidentStage,
+    Operation,
+    StepFinder,
+    Trace,
+    find_stages,
+    order_in_time,
+)
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
@@ -30,10 +42,17 @@ _RECLOSING = 30.0  # tuned
 _AFTER = 1.0
 """What follows an incident is looked at for this long [s]."""
 _BEFORE = 0.1
-_MAX_OPERATIONS = 6
-"""Status changes that are listed: from this time before an incident on [s], and their maximum number."""
-_BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
-"""Names of status channels of breakers and trips."""
+_MAX_OPERATIONS = 40
+_MAX_SAID = 6
+"""Status changes that are listed: from this time before an incident on [s], their maximum number, and in evidence."""
+_OPERATIONS = (
+    (re.compile(r"reclos|(?<![0-9])79(?![0-9])", re.I), "close", "reset"),
+    (re.compile(r"trip", re.I), "trip", "reset"),
+    (re.compile(r"(?<![A-Za-z0-9])52-?b|(?<![a-z])open", re.I), "open", "close"),
+    (re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|(?<![a-z])clos", re.I), "close", "open"),
+    (re.compile(r"pick-?_? ?up|(?<![a-z])start(?![a-z])|(?<![a-z])pu(?![a-z])", re.I), "pickup", "reset"),
+)
+"""Names of status channels of relays and breakers, and what it means that one is on, and off."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -93,17 +112,29 @@ class IncidentFinder:
         events = [self.events[i] for i in order]
         start, end = _incident_span([event for event in events if event.type in _MOVING] or events)
         trace = self._trace(events[0], start, end) if events[0].type in _MOVING else None
-        facts = CauseFacts(events, trace, self._currents(trace))
+        stages = (
+            ()
+            if trace is None or not trace.time.size
+            else find_stages(trace, self.thresholds, self._step_finder(events[0]))
+        )
+        facts = CauseFacts(events, trace, stages, self._currents(events, trace))
         rule = apply_cause_rules(facts)
-        stages = () if trace is None or not trace.time.size else find_stages(trace, self.thresholds)
+        cell = name_cell(rule, facts)
         phases = feeder = ""
         if rule.cause == "fault":
             phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
         stages, course = _name_fault_course(stages, rule.cause)
+        operations = self._operations(start, end)
+        happened = [*operations, *(Operation(stage.start, stage.name, "waveform") for stage in stages)]
+        said = [f"{one.source} {one.what} at {one.time:.3f} s" for one in operations]
         return Incident(
             cause=rule.cause,
-            probability=rule.probability,
-            evidence=(*list_evidence(facts), *self._operations(start, end)),
+            probability=cell_probability(cell),
+            rule=cell,
+            evidence=(*list_evidence(facts), *said[:_MAX_SAID]),
+            timeline=tuple(sorted(happened, key=lambda one: one.time)),
+            clearing_s=_clearing_time(stages) if rule.cause == "fault" else None,
+            worst_cycle_end=None if trace is None or not trace.size > 0 else trace.worst_cycle_end,
             stages=stages,
             events=tuple(order),
             start=start,
@@ -113,18 +144,17 @@ class IncidentFinder:
             feeder=feeder,
         )
 
-    def _operations(self, start: float, end: float) -> list[str]:
-        """Operations of breakers and trips during an incident or soon after it, from status channels."""
+    def _operations(self, start: float, end: float) -> list[Operation]:
+        """Operations of relays and breakers during an incident or soon after it, from status channels."""
         rate = self.recording.sampling_rate
-        operations = []
-        for channel in self.recording.status:
-            if _BREAKER.search(channel.name):
-                for place, state in channel.changes:
-                    if place > 0 and start - _BEFORE <= place / rate <= end + _AFTER:
-                        operations.append(
-                            (place / rate, f"{channel.name} {'on' if state else 'off'} at {place / rate:.3f} s")
-                        )
-        return [text for _, text in sorted(operations)[:_MAX_OPERATIONS]]
+        operations = [
+            Operation(place / rate, name_operation(channel.name, state), channel.name)
+            for channel in self.recording.status
+            for place, state in channel.changes
+            if place > 0 and start - _BEFORE <= place / rate <= end + _AFTER
+        ]
+        known = [one for one in operations if one.what]
+        return sorted(known, key=lambda one: one.time)[:_MAX_OPERATIONS]
 
     @cached_property
     def _starts(self) -> FloatArray:
@@ -143,13 +173,45 @@ class IncidentFinder:
         labels = tuple(self.supply.headers[i].phase or self.supply.headers[i].name for i in members)
         return Trace(self.time[here], _hold_unknown_urms(self.urms[members][:, here]), labels, start, end, cycle)
 
-    def _currents(self, trace: Trace | None) -> tuple[FeederCurrents, ...]:
-        """Currents before the incident and a cycle and a half after its start."""
+    def _step_finder(self, main: Event) -> StepFinder:
+        """Finds steps of the voltages of the system of an event on the waveform."""
+        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+        rate = self.recording.sampling_rate
+        cycle = rate / self.supply.frequency
+
+        def find_step(place: int, between: tuple[float, float], levels: tuple[float, float], width: float) -> float:
+            volts = self.supply.references[members[place]].volts
+            signal = SourceMeanSquare(self.recording, self.supply.numbers[members[place]], cycle)
+            low, high = (volts * level for level in levels)
+            return locate_step(signal, cycle, (between[0] * rate, between[1] * rate), (low, high), width) / rate
+
+        return find_step
+
+    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[FeederCurrents, ...]:
+        """Currents before the first change of the level, or the main event, and a cycle or less after its start."""
         if trace is None or not any(one.is_current for one in self.recording.channels):
             return ()
         cycle = trace.cycle
-        during = trace.start + cycle if trace.end - trace.start > 2 * cycle else trace.start + 0.25 * cycle
-        return measure_currents(self.recording, trace.start - 2.5 * cycle, during, self.supply.frequency)
+        levels = [event for event in events if event.type in _LEVELS] or events[:1]
+        start, end = _incident_span(levels)
+        during = start + (0.25 if levels[0].type in _LEVELS and end - start <= 2 * cycle else 1.0) * cycle
+        before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
+        phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
+        voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
+        return measure_currents(self.recording, voltages, before, during, self.supply.frequency)
+
+
+def name_operation(channel: str, state: int) -> str:
+    """Return what a change of a status channel to a state means; empty if it is not one of a relay or breaker."""
+    words = next((words for pattern, *words in _OPERATIONS if pattern.search(channel)), ["", ""])
+    return words[0] if state else words[1]
+
+
+def _clearing_time(stages: Sequence[IncidentStage]) -> float | None:
+    """From the start of the first stage of a fault until the first one in which it is cleared or the supply opened."""
+    fault = next((stage for stage in stages if stage.name.startswith("fault")), None)
+    after = [stage for stage in stages if stage.name in ("cleared", "interruption", "reclosed")]
+    return None if fault is None or not after else max(after[0].start - fault.start, 0.0)
 
 
 def _hold_unknown_urms(rows: FloatArray) -> FloatArray:
@@ -208,7 +270,7 @@ def _faulted_phases_of_incident(
     low = _phases_in_earth_fault(facts)
     if low:
         return "".join(sorted(low)) + "G", ""
-    low = _faulted_phases_of_stage(stages, thresholds)
+    low = _phases_that_fall_first(facts) or _faulted_phases_of_stage(stages, thresholds)
     parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
     low = low & known or known  # no names of channels
@@ -221,6 +283,17 @@ def _phases_in_earth_fault(facts: CauseFacts) -> set[str]:
     if trace is None or not facts.neutral_moves or any(len(name) != 1 for name in trace.labels):
         return set()
     return {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
+
+
+def _phases_that_fall_first(facts: CauseFacts) -> set[str]:
+    """The phases that fall before an interruption takes all of them; none if they fall together."""
+    starts: dict[str, float] = {}
+    for part in sorted((part for event in facts.levels for part in event.parts), key=lambda part: part.start):
+        starts.setdefault(part.phase, part.start)
+    if "interruption" not in facts.types or facts.trace is None or facts.starts_inside:
+        return set()
+    soon = min(starts.values()) + 0.75 * facts.trace.cycle
+    return {phase for phase, start in starts.items() if start < soon} if max(starts.values()) > soon else set()
 
 
 def _faulted_phases_of_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> set[str]:
@@ -260,7 +333,8 @@ class _FaultCourse:
             self.opened = True
             self.closed = False
             return level
-        if level == "restored":
+        was_low = any("low on" in stage.name for stage in self.stages)
+        if level == "restored" or (was_low and level.startswith("high")):  # it is followed by an overvoltage
             self.closed = True
             return "reclosed" if self.opened else "cleared"
         if self.closed or self.opened:

@@ -1,6 +1,6 @@
 """How the voltages of a system go through an incident: depth, edges, recovery, and stages of steady levels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -38,12 +38,37 @@ class IncidentStage:
     name: str
     levels: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def is_low(self) -> bool:
+        """Whether some phases are low or high, and not all are out."""
+        return self.name.startswith(("low", "high"))
+
     def is_like(self, other: "IncidentStage") -> bool:
         """Whether another stage has the same name and the same levels."""
         levels = self.levels.items()
         return self.name == other.name and all(
             abs(level - other.levels.get(name, level)) < _SAME_LEVEL for name, level in levels
         )
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that happened at a time of an incident.
+
+    Attributes
+    ----------
+    time : float
+        From the first sample [s].
+    what : str
+        ``"pickup"``, ``"trip"``, ``"open"``, ``"close"``, ``"reset"`` of a status channel, or the name of the stage
+        that starts on the waveform.
+    source : str
+        Name of the status channel; ``"waveform"`` for a stage.
+    """
+
+    time: float
+    what: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +96,15 @@ class Incident:
         ``"ABC"``; empty if it is no fault.
     feeder : str
         The feeder whose currents rise most in a fault; empty without currents.
+    rule : str
+        The rule that gave the cause, with the size of the change and whether there are currents: its cell in the table
+        of probabilities.
+    timeline : tuple of Operation
+        Stages on the waveform and changes of the status channels of relays and breakers, in order of time.
+    clearing_s : float or None
+        From the start of a fault until it is cleared or the supply is opened, on the waveform [s].
+    worst_cycle_end : float or None
+        End of the cycle with the largest change of the voltage [s].
     by_hand, correction : str
         The cause that a person put in its place, and who did so, when, and what was found; empty if nobody did.
     """
@@ -85,6 +119,10 @@ class Incident:
     course: str = ""
     phases: str = ""
     feeder: str = ""
+    rule: str = ""
+    timeline: tuple[Operation, ...] = ()
+    clearing_s: float | None = None
+    worst_cycle_end: float | None = None
     by_hand: str = ""
     correction: str = ""
 
@@ -132,6 +170,7 @@ class Incident:
             "evidence": list(self.evidence),
             "stages": [{**vars(stage), "levels": dict(stage.levels)} for stage in self.stages],
             "events": list(self.events),
+            "timeline": [vars(operation) for operation in self.timeline],
         }
 
 
@@ -175,6 +214,19 @@ class Trace:
         """Levels at the end of what follows the incident; NaN if too little follows."""
         late = (self.time > self.end + _EDGE * self.cycle) & (self.time > self.time[-1] - _PAST * self.cycle)
         return self._level(late, np.nan)
+
+    @cached_property
+    def after_start(self) -> FloatArray:
+        """Levels from two cycles after the start to the end of the incident; 1 if it is shorter."""
+        return self._level((self.time > self.start + 2 * self.cycle) & (self.time < self.end), 1.0)
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of Urms(1/2) in the undisturbed part, before the incident or after it; 0 if unknown."""
+        past = self.time < self.start - _EDGE * self.cycle
+        calm = past if past.sum() > _LEAST else self.time > self.end + 2 * self.cycle
+        steps = np.abs(np.diff(self.urms[:, calm], axis=1))
+        return 1.4826 / 2**0.5 * float(np.median(steps)) if steps.size else 0.0
 
     def _level(self, where: BoolArray, default: float) -> FloatArray:
         values = self.urms[:, where]
@@ -226,6 +278,11 @@ class Trace:
     def peak(self) -> int:
         """Place of the largest deviation in :attr:`move`."""
         return int(self.move[: self.during.shape[1]].argmax())
+
+    @property
+    def worst_cycle_end(self) -> float:
+        """End of the cycle with the largest deviation [s]."""
+        return float(self.time[self.time >= self.start - self.cycle][self.peak]) + self.cycle / 2
 
     @cached_property
     def fall(self) -> float:
@@ -283,11 +340,18 @@ _OTHER = 0.08  # tuned
 """Minimum difference of a phase between stages [pu]."""
 _FEWEST = 3
 """Values of Urms(1/2) of a stage."""
+_PART = 0.5  # tuned
+"""Change of a phase between stages, over the largest, that counts for its time."""
 _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
 
-def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ...]:
+StepFinder = Callable[[int, tuple[float, float], tuple[float, float], float], float]
+"""Finds on the waveform a step of a channel of a trace, between two times [s], from one level to another [pu]; the last
+argument is the width of the window [cycles]."""
+
+
+def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> tuple[IncidentStage, ...]:
     """Find the stages of an incident, from its start until the voltages are back; slow recoveries are one stage."""
     here = trace.time >= trace.start
     time = trace.time[here]
@@ -296,14 +360,30 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ..
         return ()
     runs = _merge_alike_stages(_add_brief_stages(_steady_stage_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
-    bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
+    steps = [_step_between(time, old, new, find_step) for old, new in pairwise(runs)]
+    bounds = [trace.start, *np.maximum.accumulate(steps).tolist(), float(trace.time[-1] + trace.cycle / 2)]
     stages: list[IncidentStage] = []
-    for (first, stop), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
-        start = trace.start if first == 0 else float(time[first])
-        end = trace.time[-1] + trace.cycle / 2 if stop == time.size else time[stop]
+    for (start, end), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
         named = dict(zip(trace.labels, (round(float(level), 4) for level in levels), strict=True))
-        stages.append(IncidentStage(start, float(end), name_stage(named, thresholds, stages), named))
+        stages.append(IncidentStage(start, end, name_stage(named, thresholds, stages), named))
     return tuple(_trim_stages(stages))
+
+
+def _step_between(time: FloatArray, old: _Run, new: _Run, find_step: StepFinder) -> float:
+    """Time of the step from one stage to the next on the waveform [s].
+
+    It is that of the first channel which goes away from 1 pu, or of the last which comes back to it.
+    """
+    change = np.abs(new[2] - old[2])
+    is_brief = min(old[1] - old[0], new[1] - new[0]) <= _FEWEST
+    between = (float(time[max(old[1] - 2, old[0])]), float(time[min(new[0] + 1, time.size - 1)]))
+    steps = [
+        find_step(i, between, (float(old[2][i]), float(new[2][i])), 0.5 if is_brief else 1.0)
+        for i in np.flatnonzero(change > _PART * change.max()).tolist()
+    ]
+    known = [step for step in steps if np.isfinite(step)] or [between[1]]
+    comes_back = np.abs(new[2] - 1).max() < np.abs(old[2] - 1).max()
+    return max(known) if comes_back else min(known)
 
 
 def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:

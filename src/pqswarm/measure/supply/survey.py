@@ -9,8 +9,9 @@ import numpy as np
 from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import PAGE
-from pqswarm.measure.detect.urms import half_cycle_rms, known_median
+from pqswarm.measure.detect.urms import MeanSquare, known_median, window_centres
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.supply.channels import DISCONNECTED, ChannelState, SupplyChannel, select_channels
 from pqswarm.measure.supply.reference import LevelFacts, SupplyReference, choose_references, is_line_to_line
@@ -19,6 +20,8 @@ from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSour
 
 _MIN_FRACTION = 0.3  # tuned
 """Of the fundamental in the mean square of a supply voltage."""
+_FEWEST = 4
+"""Samples to which a sine is fitted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +74,17 @@ def survey_supply(
     chosen, states, measured = select_channels(look, channels, nominal_voltage)
     frequency = source.nominal_frequency if measured is None else measured
     dead = {state.number for state in states if state.state == DISCONNECTED}
-    urms = [half_cycle_rms(one.channel.samples, rate, frequency)[1] for one in chosen]
+    is_short = look.n_samples < rate / frequency
+    if is_short:
+        urms = [_fit_part_of_cycle(one.filled, rate, frequency) for one in chosen]
+    else:
+        urms = _survey_urms(chosen, rate / frequency)
     headers = [one.channel for one in chosen]
     nominals, caveats = _survey_nominal_voltages(headers, urms, nominal_voltage)
     facts: dict[str, dict[int, LevelFacts]] = {}
     for one, values, nominal in zip(chosen, urms, nominals, strict=True):
-        is_live = one.number not in dead and fundamental_fraction(one.filled, rate, frequency) > _MIN_FRACTION
+        is_sine = is_short or fundamental_fraction(one.filled, rate, frequency) > _MIN_FRACTION
+        is_live = one.number not in dead and is_sine
         members = facts.setdefault(one.system, {})
         members[one.number] = LevelFacts(values if is_live else np.zeros(0), one.phase, nominal, frequency)
     references: dict[int, SupplyReference] = {}
@@ -92,6 +100,27 @@ def survey_supply(
         states=states,
         caveats=(*caveats, *describe_wiring(chosen, rate, frequency)),
     )
+
+
+def _survey_urms(channels: Sequence[SupplyChannel], cycle: float) -> list[FloatArray]:
+    """Urms(1/2) of each channel [V], in windows that follow the frequency of the largest system."""
+    systems = [one.system for one in channels]
+    members = [one for one in channels if one.system == max(systems, key=systems.count)]
+    centres = window_centres(channels[0].filled.size, cycle)
+    ratio = trace_frequency(np.array([one.filled for one in members]), [one.phase for one in members], centres, cycle)
+    lengths = window_lengths(ratio, cycle)
+    return [np.sqrt(MeanSquare(one.channel.samples, cycle).at(centres, lengths)) for one in channels]
+
+
+def _fit_part_of_cycle(samples: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+    """RMS of the sine that explains a record of less than a cycle; none if it has less than half, or is no sine."""
+    angle = 2 * np.pi * frequency / sampling_rate * np.arange(samples.size)
+    if samples.size < max(sampling_rate / frequency / 2, _FEWEST) or not samples.any():
+        return np.zeros(0)
+    basis = np.column_stack([np.cos(angle), np.sin(angle)])
+    fit, *_ = np.linalg.lstsq(basis, samples, rcond=None)
+    left = float(np.sum((samples - basis @ fit) ** 2)) / float(np.sum(samples**2))
+    return np.full(1, np.hypot(*fit) / np.sqrt(2)) if left < 1 - _MIN_FRACTION else np.zeros(0)
 
 
 def _survey_nominal_frequency(given: float, measured: float | None) -> float:

@@ -1,0 +1,245 @@
+"""Self-check of a recorder: samples that are no measurement are named, and left out, before anything is measured."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.text import unit_text
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm.measure.detect.pages import turn_pages
+from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
+
+_MOST = 60
+"""Channels that are looked at."""
+_FROZEN = 1 / 16
+_FROZEN_ALONE = 0.3
+_FEWEST = 4
+"""Cycles, of several channels and of a single one, and samples, in which a live signal is not constant."""
+_HELD = 0.1
+"""A value that is held over the largest: below it, it is a supply without voltage."""
+_COARSE = 0.5
+"""Share of repeated samples from which on a recorder repeats them at all times: its rate is lower than stated."""
+_JUMP = np.radians(8)  # tuned
+_SAME_ANGLE = np.radians(3)  # tuned
+_SAME_SIZE = 0.03  # tuned
+_EXCHANGED = 0.8  # tuned
+"""Angle by which all channels jump where samples are lost, and by how much they may differ in it and in size; share of
+the negative sequence after two channels are exchanged, and of the positive one before."""
+_LIVE = 0.3
+"""A voltage below this fraction of the largest is not looked at for jumps."""
+_STEPS = 64
+"""Moments in a cycle at which a jump is looked for."""
+_REACH = 0.75
+"""Cycles on both sides of a jump that are no measurement."""
+_FLAT = 3
+"""Samples in a row at the extreme value that are no crest, beyond twice those that coarse values explain."""
+_KINK = 0.02  # tuned
+"""Rise to the extreme value in two samples, over it."""
+_BESIDE = 2.5
+"""Cycles beside a fault in which there is no other one."""
+_MARGIN = 4.0
+"""Cycles beside a page."""
+
+
+@dataclass(frozen=True)
+class RecorderFault:
+    """What is wrong with the samples from `start` to `end` [s]; `is_blank` if they are no measurement."""
+
+    start: float
+    end: float
+    sentence: str
+    is_blank: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class SoundRecording:
+    """A recording whose faulty samples read as missing; else it is the recording itself."""
+
+    recording: RecordingSource
+    faults: tuple[RecorderFault, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.recording, name)
+
+    def read(self, first: int = 0, stop: int | None = None) -> Recording:
+        """Return some samples, those that are no measurement as missing."""
+        first, stop, _ = slice(first, stop).indices(self.recording.n_samples)
+        part = self.recording.read(first, stop)
+        missing = np.zeros(part.n_samples, dtype=np.bool_)
+        rate = self.recording.sampling_rate
+        for fault in self.faults:
+            begin, end = (max(round(moment * rate) - first, 0) for moment in (fault.start, fault.end))
+            missing[begin:end] |= fault.is_blank
+        if not missing.any():
+            return part
+        channels = [replace(one, samples=np.where(missing, np.nan, one.samples)) for one in part.channels]
+        return replace(part, channels=tuple(channels))
+
+
+def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[RecorderFault]]:
+    """Return the recording with samples that are no measurement as missing, and the faults in order of time."""
+    cycle = recording.sampling_rate / recording.nominal_frequency
+    numbers = [i for i, one in enumerate(recording.channels) if one.is_voltage or one.is_current][:_MOST]
+    if not numbers or cycle < _FEWEST:
+        return recording, []
+    headers = [recording.channels[i] for i in numbers]
+    faults: list[RecorderFault] = []
+    extremes = _Extremes(headers, cycle)
+    for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
+        begin = page.start / recording.sampling_rate
+        found = [*_frozen_stretches(page.samples, cycle), *_jumps(page.samples, headers, cycle)]
+        for first, stop, what in found:
+            start, end = (begin + place / recording.sampling_rate for place in (first, stop))
+            beside = _BESIDE * cycle / recording.sampling_rate  # it may be the edge of another fault
+            if not any(start < fault.end + beside and end > fault.start - beside for fault in faults):
+                said = what.format(at=f"{(start + end) / 2:.3f} s", start=f"{start:.3f} s")
+                faults.append(RecorderFault(start, end, said))
+        extremes.feed(page.core, page.first)
+    faults += extremes.faults(recording.sampling_rate)
+    if not faults:
+        return recording, []
+    faults.sort(key=lambda fault: fault.start)
+    return SoundRecording(recording, tuple(faults)), faults
+
+
+def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) -> float:
+    """Fraction of the samples of a recording that are no measurement."""
+    rate = recording.sampling_rate
+    places = [(round(fault.start * rate), min(round(fault.end * rate), recording.n_samples)) for fault in faults]
+    blank = sum(stop - first for (first, stop), fault in zip(places, faults, strict=True) if fault.is_blank)
+    return blank / recording.n_samples
+
+
+def _runs(where: BoolArray) -> Iterator[tuple[int, int]]:
+    """First place, and the one after the last, of each stretch that is true."""
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]])))
+    yield from zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)
+
+
+def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, int, str]]:
+    """Stretches in which all channels hold their value at once, some of them far from zero."""
+    sizes = np.nanmax(np.abs(samples), axis=1, initial=0.0)
+    live = samples[(sizes > 0) & (np.nanmax(np.abs(np.diff(samples, axis=1)), axis=1, initial=0.0) > 0)]
+    if not live.size:
+        return
+    same = (np.diff(live, axis=1) == 0).all(axis=0)
+    least = max((_FROZEN if len(live) > 1 else _FROZEN_ALONE) * cycle, _FEWEST)
+    if same.mean() > _COARSE:
+        return
+    size = np.nanmax(np.abs(live), axis=1)
+    for first, stop in _runs(same):
+        if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
+            length = f"{(stop - first) / cycle:.1f} cycles"
+            yield first + 1, stop + 1, f"All channels are frozen from {{start}} on, for {length}: no measurement."
+
+
+def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) -> Iterator[tuple[int, int, str]]:
+    """The cycle about each moment at which samples are lost, or two channels are exchanged."""
+    rows = [i for i, one in enumerate(headers) if one.is_voltage]
+    volts = np.where(np.isfinite(samples[rows]), samples[rows], 0.0)
+    volts = volts / max(float(np.abs(volts).max(initial=0.0)), 1e-300)
+    width = round(cycle)
+    if not rows or volts.shape[1] < 4 * width:
+        return
+    turn = np.exp(-2j * np.pi / cycle * np.arange(volts.shape[1]))
+    total = np.cumsum(np.pad(volts * turn, ((0, 0), (1, 0))), axis=1)
+    hop = max(width // _STEPS, 1)
+    lag = round(width / hop)
+    phasors = (total[:, width:] - total[:, :-width])[:, ::hop]
+    phasors = phasors[np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()]
+    if len(phasors) < 2:
+        return
+    before, after = phasors[:, :-lag], phasors[:, lag:]
+    least = _LIVE * np.abs(phasors).max(axis=1, keepdims=True)
+    is_live = (np.minimum(np.abs(before), np.abs(after)) > least).all(axis=0)
+    usual_size = np.median(np.abs(phasors), axis=1, keepdims=True)
+    is_steady = is_live.copy()
+    for table in (before, after):
+        is_steady &= (np.abs(np.abs(table) - usual_size) <= _SAME_SIZE * usual_size).all(axis=0)
+    turned = after * np.conj(before)
+    # Less what the frequency makes of it, by the cycles beside.
+    beside = np.pad(np.where(is_live, turned, 1.0), ((0, 0), (2 * lag, 2 * lag)), mode="edge")
+    usual = np.angle(beside[:, : -4 * lag]) / 2 + np.angle(beside[:, 4 * lag :]) / 2
+    angle = np.angle(turned * np.exp(-1j * usual))
+    together = np.abs(angle)
+    least_angle = together.min(axis=0)
+    spread = np.ptp(np.angle(np.exp(1j * (angle - angle[:1]))), axis=0)
+    lost = is_steady & (spread < _SAME_ANGLE) & (least_angle > _JUMP)
+    reach = round(_REACH * width)
+    peaks = [first + int(least_angle[first:stop].argmax()) for first, stop in _runs(lost)]
+    for strongest in sorted(peaks, key=lambda peak: -least_angle[peak]):  # a jump has shadows in the cycles beside it
+        at = strongest * hop + width
+        degrees = np.degrees(together[:, strongest].mean())
+        what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"
+        yield max(at - reach, 0), at + reach, f"{what}, or the supply was switched."
+    if len(phasors) == len(rows):
+        yield from _exchanges(before, after, is_live, [headers[i].phase for i in rows], hop, width)
+
+
+def _exchanges(
+    before: AnyArray, after: AnyArray, is_live: BoolArray, phases: Sequence[str], hop: int, width: int
+) -> Iterator[tuple[int, int, str]]:
+    """The cycle about a moment at which the phases of the first three-phase system begin to rotate the other way."""
+    if not set("ABC") <= set(phases):
+        return
+    places = [list(phases).index(phase) for phase in "ABC"]
+    shift = np.exp(2j * np.pi / 3 * np.arange(3))[:, None]
+    shares = []
+    for table in (before[places], after[places]):
+        total = np.maximum(np.abs(table).sum(axis=0), 1e-300)
+        shares.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
+    (ahead, behind), (ahead_after, behind_after) = shares
+    exchanged = np.maximum(np.minimum(ahead, behind_after), np.minimum(behind, ahead_after))
+    reach = round(_REACH * width)
+    for first, stop in _runs(is_live & (exchanged > _EXCHANGED)):
+        at = (first + int(exchanged[first:stop].argmax())) * hop + width
+        what = "Two voltages are exchanged at {at}: the phases rotate the other way."
+        yield max(at - reach, 0), at + reach, what
+
+
+class _Extremes:
+    """The largest and smallest value of each voltage, how often it stands there, and where it does so first."""
+
+    def __init__(self, headers: Sequence[ChannelHeader], cycle: float) -> None:
+        self.headers = headers
+        self.cycle = cycle
+        self.found: dict[tuple[int, int], tuple[float, int, int]] = {}
+
+    def feed(self, samples: FloatArray, first: int) -> None:
+        """Take the samples of a page, the first of which has the number `first`."""
+        for i, header in enumerate(self.headers):
+            for sign in (1, -1) if header.is_voltage else ():
+                row = sign * samples[i]
+                top = float(np.nanmax(row, initial=-np.inf))
+                known, count, place = self.found.get((i, sign), (0.0, 0, -1))
+                if not top > 0 or top < known * (1 - 1e-9):
+                    continue
+                count = 0 if top > known * (1 + 1e-9) else count
+                runs = self._flat_runs(row, top)
+                place = first + runs[0][0] if runs and not count else place
+                self.found[i, sign] = (top, count + len(runs), place)
+
+    def _flat_runs(self, row: FloatArray, top: float) -> list[tuple[int, int]]:
+        """Runs at the extreme value that are longer than a crest of such coarse values, and begin with a kink."""
+        steps = np.abs(np.diff(row))
+        quantum = float(steps[steps > 1e-9 * top].min(initial=top))
+        crest = _FLAT + 2 * self.cycle / np.pi * float(np.arccos(1 - min(quantum / top, 1.0)))
+        kink = max(_KINK * top, 4 * quantum)
+        runs = [(a, b) for a, b in _runs(row >= top * (1 - 1e-9)) if b - a > crest]
+        return [(a, b) for a, b in runs if a >= 2 and top - row[a - 2] > kink]
+
+    def faults(self, sampling_rate: float) -> list[RecorderFault]:
+        """A fault for each voltage that stands at an extreme value more than once."""
+        faults: dict[int, RecorderFault] = {}
+        largest = max((one[0] for one in self.found.values()), default=0.0)
+        for (i, _), (top, count, place) in self.found.items():
+            if count > 1 and i not in faults and top > _LIVE * largest:
+                name = self.headers[i].name
+                start = place / sampling_rate
+                text = (
+                    f"{name} is clipped at {unit_text(top, 'V')} from {start:.3f} s on: its magnitudes are too small."
+                )
+                faults[i] = RecorderFault(start, start, text, is_blank=False)
+        return list(faults.values())

@@ -1,0 +1,120 @@
+"""Kinds of captures that are easily taken for a fault: events, causes and what is said of the recorder."""
+
+import numpy as np
+import pytest
+from tests.measure.kinds import KINDS, T, box, record, three_phases
+
+from pqswarm.errors import PqswarmError
+from pqswarm.measure import characterize
+from pqswarm.measure.incidents.find import name_operation
+
+SAID = {
+    "frozen": "frozen from",
+    "lost": "samples are lost",
+    "swapped": "exchanged at",
+    "missing": "missing on UA",
+    "clipped_swell": "UA is clipped at",
+}
+
+
+def draw(kind, seed):
+    return KINDS[kind](np.random.default_rng([seed, len(kind)]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_events_and_causes(kind):
+    for seed in range(3):
+        drawn = draw(kind, seed)
+        found = characterize(drawn.recording)
+        types = {event.type for event in found.events}
+        assert types & drawn.types or not drawn.types, seed
+        assert drawn.types or not types, seed
+        causes = {incident.cause for incident in found.incidents if incident.stages} or {"none"}
+        assert causes <= drawn.causes, seed
+        assert SAID.get(kind, "") in " ".join(found.caveats), seed
+
+
+def test_a_small_change_is_told_but_names_no_cause():
+    (incident,) = characterize(draw("spike", 0).recording).incidents
+    assert incident.title == "cause unknown"
+    assert any("too little to name a cause" in text for text in incident.evidence)
+    assert any(text.startswith("an impulse of") for text in incident.evidence)
+
+
+def test_a_lost_phase_asks_for_the_fuse():
+    (incident,) = characterize(draw("fuse", 1).recording).incidents
+    assert "VT fuse?" in incident.title
+
+
+def test_a_sag_before_an_opening_keeps_its_row_and_its_phase():
+    found = characterize(draw("lockout", 0).recording)
+    sag, interruption = found.events
+    assert (sag.type, len(sag.parts), interruption.type) == ("sag", 1, "interruption")
+    assert sag.magnitude == pytest.approx(0.1, abs=0.03)
+    assert sag.cycles == pytest.approx(1.5, abs=0.6)
+    assert found.incidents[0].phases == sag.parts[0].phase
+
+
+def test_a_second_harmonic_in_the_current_is_an_inrush_and_none_is_a_fault():
+    rng = np.random.default_rng(1)
+    dip = box(0.3) * np.exp(-np.maximum(T - 0.3, 0) / 0.1)
+    levels = [1 - size * dip for size in (0.14, 0.05, 0.02)]
+    turn = 2 * np.pi * 50 * T
+    current = [100 * np.sin(turn) + 900 * dip * (np.sin(turn) + share * np.sin(2 * turn)) for share in (0.5, 0.5, 0.5)]
+    (incident,) = characterize(record(three_phases(rng, levels), current)).incidents
+    assert incident.cause == "transformer energising"
+
+
+def test_probabilities_come_from_the_table():
+    (incident,) = characterize(draw("evolving", 0).recording).incidents
+    assert incident.rule == "deep, change from 35 %, without currents"
+    assert 0.9 < incident.probability < 1
+
+
+def test_a_record_of_less_than_a_cycle_is_not_called_dead():
+    whole = three_phases(np.random.default_rng(0))
+    almost, less = (characterize(record(whole[:, :n])) for n in (119, 50))
+    assert almost.channels[0].reference == pytest.approx(6351, rel=0.02)
+    assert not any("No voltage" in text for text in (*almost.caveats, *less.caveats))
+    assert any("too short to measure a voltage" in text for text in less.caveats)
+
+
+def test_times_are_those_of_the_waveform():
+    errors = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        start, end = rng.uniform(0.2, 0.3), rng.uniform(0.35, 0.5)
+        levels = [1 - rng.uniform(0.3, 0.7) * box(start, end), 1.0, 1 + 0.02 * box(start, end)]
+        (incident,) = characterize(record(three_phases(rng, levels))).incidents
+        errors += [incident.start - start, incident.stages[-1].start - end, incident.clearing_s - (end - start)]
+        assert start + 0.02 <= incident.worst_cycle_end <= end + 0.001
+        assert [one.source for one in incident.timeline] == ["waveform"] * len(incident.stages)
+    assert np.median(np.abs(errors)) < 0.001
+    assert np.max(np.abs(errors)) < 0.005
+
+
+@pytest.mark.parametrize(
+    ("name", "on", "off"),
+    [
+        ("52A", "close", "open"),
+        ("52b-1", "open", "close"),
+        ("87L Trip C", "trip", "reset"),
+        ("21P Pickup", "pickup", "reset"),
+        ("79 Reclose", "close", "reset"),
+        ("lamp", "", ""),
+    ],
+)
+def test_operations_of_relays_and_breakers(name, on, off):
+    assert (name_operation(name, 1), name_operation(name, 0)) == (on, off)
+
+
+def test_the_trace_of_the_frequency_and_its_band():
+    drawn = draw("frequency_ramp", 1)
+    found = characterize(drawn.recording)
+    (event,) = found.events
+    assert event.unit == "Hz"
+    assert np.nanmax(np.abs(found.series.frequency - 50)) == pytest.approx(abs(event.magnitude - 50), abs=0.1)
+    wide = characterize(drawn.recording, thresholds={"lowest_frequency": 45.0, "highest_frequency": 55.0})
+    assert wide.events == ()
+    with pytest.raises(PqswarmError, match="lowest_frequency"):
+        characterize(drawn.recording, thresholds={"lowest_frequency": 55.0, "highest_frequency": 45.0})
