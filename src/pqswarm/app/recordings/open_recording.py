@@ -150,7 +150,7 @@ def open_recording_measured_view(
             if channels is None or one.number in channels
         ],
     }
-    hertz = getattr(measured, "frequency", np.empty(0))
+    hertz = measured.frequency
     is_known = hertz.size == time.size and np.isfinite(hertz).any()
     trace = encode_thinned_series(hertz[first:stop], float(time[first]), step, times) if is_known else None
     return {"urms": urms, "frequency": trace}
