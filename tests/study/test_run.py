@@ -13,7 +13,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import AlgorithmPlan, Store, best_run, run, run_study, scheduler
 from pqswarm.study.findings import About, Events, Finished
 from pqswarm.study.plan_file import restore_plan
-from pqswarm.study.store import Database
+from pqswarm.study.store import StudyDatabase
 from tests.study.studies import FEW, contents, events_of_few, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")
@@ -145,7 +145,7 @@ def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     sffs = AlgorithmPlan(name="sffs", algorithm="sffs", parameters={"size": 5})  # else it takes hundreds of steps
     plan = plan.model_copy(update={"algorithms": (*plan.searched, sffs)})
     run_study(plan, tmp_path / "undisturbed", jobs=1)
-    transaction = Database.transaction
+    transaction = StudyDatabase.transaction
 
     @contextmanager
     def last_one(store):
@@ -153,7 +153,7 @@ def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
             yield
         raise Killed
 
-    monkeypatch.setattr(Database, "transaction", last_one)
+    monkeypatch.setattr(StudyDatabase, "transaction", last_one)
     monkeypatch.setattr(scheduler, "_FIRST_SLICE", 0.0)  # a checkpoint after each step
     deaths = 0
     while deaths < 1000:

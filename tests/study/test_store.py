@@ -18,7 +18,7 @@ from pqswarm.search import ALGORITHMS, Run
 from pqswarm.study import RunKey, Store
 from pqswarm.study.findings import AllFeatures
 from pqswarm.study.records import Checkpoint, packed_state, unpacked_state
-from pqswarm.study.store import SCHEMA_VERSION, Database
+from pqswarm.study.store import SCHEMA_VERSION, StudyDatabase
 from tests.study.samples import assert_same_record, assert_same_state, checkpoint, record
 
 
@@ -50,7 +50,7 @@ def test_a_store_with_views_or_triggers_is_no_study(tmp_path, statements):
 def test_reading_has_a_time_limit(tmp_path, monkeypatch):
     monkeypatch.setattr("pqswarm.study.store._READ_SECONDS", 0.1)
     Store(tmp_path, write=True).close()
-    with closing(Database(tmp_path)) as database:
+    with closing(StudyDatabase(tmp_path)) as database:
         with pytest.raises(PqswarmError, match=r"took longer than 0\.1 s to read"):
             database.select(f"{ENDLESS} LIMIT 1000000000")
         assert database.select("SELECT 1") == [(1,)]

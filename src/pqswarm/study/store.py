@@ -68,7 +68,7 @@ def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
     return tuple(stamp)
 
 
-class Database:
+class StudyDatabase:
     """The SQLite file of the study in a folder, open to read, or to `write`, which creates a missing one."""
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
@@ -283,7 +283,7 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
     )
 
 
-def row_digest(row: tuple[Any, ...]) -> str:
+def stored_row_digest(row: tuple[Any, ...]) -> str:
     """Return a digest of a row of the database; an empty name of the data set does not count, as in older files."""
     row = row if row[0] else row[1:]
     return hashlib.sha256(json.dumps(row).encode()).hexdigest()
@@ -292,7 +292,7 @@ def row_digest(row: tuple[Any, ...]) -> str:
 def check_row_digest(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Check the digest at the end of a row and return the row without it."""
     *content, digest = row
-    if row_digest(tuple(content)) != digest:
+    if stored_row_digest(tuple(content)) != digest:
         raise ValueError(f"{', '.join(map(str, content[:4]))} does not match its digest")
     return tuple(content)
 
@@ -340,7 +340,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
-        self._database = Database(folder, write)
+        self._database = StudyDatabase(folder, write)
         self.folder = self._database.folder
         self.path = self._database.path
         self.dataset = ""
@@ -374,7 +374,7 @@ class Store:
         rows = [(self.dataset, finding.kind, *finding.place, finding.to_json()) for finding in findings]
         statement = f"{'REPLACE' if replace else 'INSERT'} INTO findings VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
         with self._database.explained(), self._database.transaction():
-            self._database.connection.executemany(statement, [(*row, row_digest(row)) for row in rows])
+            self._database.connection.executemany(statement, [(*row, stored_row_digest(row)) for row in rows])
 
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
@@ -407,7 +407,7 @@ class Store:
         place = run_key_row(record.key)
         with self._database.explained(), self._database.transaction():
             self._database.connection.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, row_digest(row))
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, stored_row_digest(row))
             )
             self._database.connection.execute(
                 "DELETE FROM checkpoints WHERE dataset = ? AND classifier = ? AND algorithm = ? AND run = ?", place
