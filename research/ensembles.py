@@ -253,6 +253,20 @@ def render(records, base):
     return "\n".join(lines)
 
 
+def write_means(records, path):
+    """Write the means over the splits of each problem, estimator and method."""
+    cases = {}
+    for r in records:
+        numbers = [float(r[name]) for name in FIELDS[5:]]
+        cases.setdefault((r["suite"], r["problem"], r["estimator"], r["method"]), []).append(numbers)
+    with Path(path).open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("suite", "problem", "estimator", "method", "splits", *FIELDS[5:]))
+        for case, numbers in cases.items():
+            error, size, union, seconds = np.mean(numbers, axis=0)
+            writer.writerow((*case, len(numbers), f"{error:.6f}", f"{size:.1f}", f"{union:.1f}", f"{seconds:.2f}"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suites", nargs="+", choices=list(SUITES), default=["tuning"])
@@ -265,13 +279,17 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="no case is begun later")
     parser.add_argument("--table", action="store_true", help="only show the table of earlier runs")
+    parser.add_argument("--means", help="CSV file for the means over the splits")
     parser.add_argument("--base", default="previous", help="method that the others are compared with")
     given = parser.parse_args()
     for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
     if not given.table:
         run(given)
-    print(render(read(Path(given.out)), given.base))
+    records = read(Path(given.out))
+    print(render(records, given.base))
+    if given.means:
+        write_means(records, given.means)
 
 
 if __name__ == "__main__":
