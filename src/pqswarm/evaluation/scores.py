@@ -126,7 +126,7 @@ class ScoredEvaluator(Evaluator):
         if self._score is None or self._given is not None or not isinstance(e, ExactEvaluator):
             return scores
         if self._score is _accuracy_score:
-            return np.asarray((self._sizes - e._counts(masks, range(self.folds.n_folds))) / self._sizes)
+            return np.asarray((self._sizes - e._counts(masks)) / self._sizes)
         if isinstance(e, KernelNBEvaluator) and e.device == "cpu":
             for rows, hits in e.hits(masks, self._true, self._score is not _balanced_accuracy_score):
                 scores[rows] = self._score(hits[0], self._true, hits[-1])
