@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.metrics import cohen_kappa_score, fbeta_score, get_scorer, make_scorer, zero_one_loss
+from sklearn.metrics import accuracy_score, cohen_kappa_score, fbeta_score, get_scorer, make_scorer, zero_one_loss
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_score
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
+    CLASSIFIERS,
     DiscreteNBEvaluator,
     Folds,
     GenericEvaluator,
@@ -214,3 +216,17 @@ def test_several_targets_are_averaged_as_scikit_learn_does(model, scoring):
         np.testing.assert_allclose(found, -scores if choice.evaluator.is_loss else 1 - scores, rtol=1e-10, atol=1e-12)
     single = TargetsEvaluator([choose_evaluator(model, X, y[:, 0], folds).evaluator])
     assert single.predictions(masks[0]).shape == (60, 1)
+
+
+@pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "kernel-nb", "lda"])
+def test_an_own_scorer_of_accuracy_counts_the_same_errors(name):
+    X, y = load_wine(return_X_y=True)
+    folds = Folds.stratified(y, 4)
+    model = CLASSIFIERS[name]().estimator()
+    masks = np.random.default_rng(0).random((6, 13)) < 0.5
+    own, plain = (
+        choose_evaluator(model, X, y, folds, scoring=scoring).evaluator
+        for scoring in (make_scorer(accuracy_score), "accuracy")
+    )
+    assert type(own).__name__ == "ScoredEvaluator"
+    np.testing.assert_allclose(own.fold_errors(masks), plain.fold_errors(masks), atol=1e-12)
