@@ -112,8 +112,8 @@ def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) 
     single = errors[title]
     change = np.round(errors[mean] - single, 12)
     return [
-        f"Averaging the classifiers of the {plan.averaged} best subsets of {title} changes the error rate on new data by "
-        f"{_held_out_points(float(change.mean()), '+')} percentage points, from {percent(float(single.mean()))} to "
+        f"Averaging the classifiers of the {plan.averaged} best subsets of {title} changes the error rate on new data "
+        f"by {_held_out_points(float(change.mean()), '+')} percentage points, from {percent(float(single.mean()))} to "
         f"{percent(float(errors[mean].mean()))}: it is lower on {int((change < 0).sum())} and higher on "
         f"{int((change > 0).sum())} of {len(change)} {unit}{'s' * (len(change) > 1)}."
     ]
