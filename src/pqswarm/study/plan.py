@@ -461,7 +461,7 @@ class SubsetsPlan(PlanPart):
     Examples
     --------
     >>> from pqswarm.study import load_plan
-    >>> load_plan("quick", {"subsets": 5}).subsets.averaged
+    >>> load_plan("paper", {"subsets": 5}).subsets.averaged
     5
     """
 

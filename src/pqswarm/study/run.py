@@ -146,8 +146,8 @@ def evaluate_held_out(
     try:
         rows = problem.classifier.predict_new(train, problem.y, test, np.stack(list(single.values())), n_jobs=jobs)
         predicted = dict(zip(single, rows, strict=True))
-        for subset, averaged in several.items():
-            predicted[subset] = _predict_by_mean(problem.classifier, train, problem.y, test, averaged)
+        predict = partial(_predict_by_mean, problem.classifier, train, problem.y, test)
+        predicted |= _apply_in_threads(predict, several, jobs)
     except PqswarmError as error:
         raise PqswarmError(f"{name} fails on held-out data (seed {seed}): {error}") from error
     rates = {subset: float((labels != new.y).mean()) for subset, labels in predicted.items()}
@@ -158,6 +158,14 @@ def _split_masks(masks: Masks) -> tuple[dict[str, BoolArray], dict[str, BoolArra
     """Single subsets, and those of each mean."""
     single = {subset: mask for subset, mask in masks.items() if mask.ndim == 1}
     return single, {subset: averaged for subset, averaged in masks.items() if subset not in single}
+
+
+def _apply_in_threads(function: Callable[[BoolArray], Any], several: Masks, jobs: int) -> dict[str, Any]:
+    """The result of a function for the subsets of each mean."""
+    from joblib import Parallel, delayed
+
+    results = Parallel(n_jobs=jobs, backend="threading")(delayed(function)(subsets) for subsets in several.values())
+    return dict(zip(several, results, strict=True))
 
 
 def _predict_by_mean(
@@ -194,7 +202,7 @@ def evaluate_stage_two(
     evaluator = tested.evaluator(jobs)
     single, several = _split_masks(masks)
     errors = dict(zip(single, evaluator.errors(np.stack(list(single.values()))), strict=True))
-    errors |= {subset: _cross_validate_mean(tested, averaged) for subset, averaged in several.items()}
+    errors |= _apply_in_threads(partial(_cross_validate_mean, tested), several, jobs)
     accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in errors.items()}
     if level != inf:
         return StageTwo(name, level, accuracy)
