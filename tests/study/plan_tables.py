@@ -34,7 +34,7 @@ PARTS = (
     (
         "`[subsets]`",
         plan.SubsetsPlan,
-        '[subsets]\nfixed = ["D1.energy"]\ngroups = [["D1.minimum", "D1.maximum"], [7, 8]]\n',
+        '[subsets]\naveraged = 5\nfixed = ["D1.energy"]\ngroups = [["D1.minimum", "D1.maximum"], [7, 8]]\n',
     ),
     (
         "`[[classifiers]]`",

@@ -154,5 +154,5 @@ def _grow():
 
 @pytest.mark.slow
 def test_a_worker_that_grows_is_kept():
-    with worker._processes(1) as processes:
+    with worker._process_executor(1) as processes:
         assert processes.submit(_grow).result() == processes.submit(os.getpid).result()

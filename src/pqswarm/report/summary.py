@@ -20,9 +20,10 @@ from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.section import enumerate_words
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
-from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError, mean_name
 from pqswarm.study.plan import DatasetPlan, HeldOutPlan, MultiversePlan, Specification, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
+from pqswarm.study.records import best_subsets
 
 if TYPE_CHECKING:
     from pqswarm.report.style import Palette
@@ -44,7 +45,7 @@ _Finding = TypeVar("_Finding", bound=findings.Finding)
 
 @dataclass(frozen=True, eq=False)
 class NoiseSummary:
-    """Stage II: accuracies [%] of all features and, by title, of the best subsets, at each noise level [dB]."""
+    """Stage II: accuracies [%] of all features and, by title, of best subsets and means, at each noise level [dB]."""
 
     levels: tuple[float, ...]
     all_features: FloatArray
@@ -113,6 +114,8 @@ class ClassifierSummary(ClassifierResults):
         The one-standard-error choice.
     best_known : dict or None
         The best known subset for the same events.
+    ensembles : dict of str to array of bool, shape (m, n_features)
+        The subsets of each algorithm whose classifiers are averaged, by the title of the mean.
     """
 
     classifier: Classifier
@@ -124,6 +127,7 @@ class ClassifierSummary(ClassifierResults):
     held_out: dict[str, FloatArray]
     smaller: OneStandardError | None
     best_known: dict[str, Any] | None
+    ensembles: dict[str, BoolArray] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -174,7 +178,13 @@ class Summary:
         """The colors of its algorithms; the baseline is emphasised."""
         from pqswarm.report.style import Palette
 
-        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.baseline)
+        return Palette(_titles_by_name(self.plan).values(), self.baseline)
+
+
+def _titles_by_name(plan: StudyPlan) -> dict[str, str]:
+    """Titles of algorithms, and of means of their best subsets."""
+    means = {mean: mean_name(algorithm.title, plan.averaged) for mean, algorithm in plan.ensembles.items()}
+    return {algorithm.name: algorithm.title for algorithm in plan.algorithms} | means
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,6 +299,11 @@ class ClassifierAcrossDatasets(ClassifierResults):
     def titles(self) -> list[str]:
         """Titles of the algorithms with runs on every data set."""
         return list(self.errors)
+
+    @property
+    def ensembles(self) -> list[str]:
+        """Titles of the means of best subsets."""
+        return list(next(iter(self.datasets.values())).ensembles) if self.datasets else []
 
     @property
     def n_datasets(self) -> int:
@@ -488,7 +503,8 @@ def _list_consistency_checks(study: DatasetSummary) -> Iterator[tuple[bool, str]
                 *classifier.noise.accuracy.values(),
                 *classifier.noise.held_out.values(),
             ]
-            fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= set(classifier.groups)
+            known = {*classifier.groups, *classifier.ensembles}
+            fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= known
             yield (
                 fits and all(_is_consistent_with_limits(some, 100.0) for some in percents),
                 f"stage II of {classifier.name}",
@@ -523,7 +539,7 @@ def _is_consistent_grid(grid: GridSearchResult) -> bool:
 
 def _is_consistent_held_out(classifier: ClassifierSummary) -> bool:
     tested = set(classifier.held_out)
-    known = {ALL_FEATURES, *classifier.groups}
+    known = {ALL_FEATURES, *classifier.groups, *classifier.ensembles}
     known |= set() if classifier.smaller is None else {ONE_STANDARD_ERROR}
     fits = not tested or {ALL_FEATURES, classifier.baseline} <= tested <= known
     rates = [errors[~np.isnan(errors)] for errors in classifier.held_out.values()]
@@ -623,7 +639,8 @@ def _summarize_classifier(
     shared = set.intersection(*numbers)
     if not shared:
         return None
-    titles = {a.name: a.title for a in plan.algorithms}
+    titles = _titles_by_name(plan)
+    runs = {a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched}
     classifier = plan.classifier(name).make(_summary_finding(store.find(findings.Hyperparameters, name)).settings)
     grid = store.find(findings.GridFinding, name)
     held_out = _summarize_held_out(store, plan, name, titles)
@@ -634,7 +651,7 @@ def _summarize_classifier(
         classifier=classifier,
         grid=None if grid is None else grid.result,
         all_features=_summary_finding(store.find(findings.AllFeatures, name)).error,
-        runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
+        runs=runs,
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
@@ -642,6 +659,7 @@ def _summarize_classifier(
         baseline=titles[plan.baseline],
         best_known=_summarize_best_known(_summary_finding(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
+        ensembles={titles[mean]: best_subsets(runs[a.title], plan.averaged) for mean, a in plan.ensembles.items()},
     )
 
 

@@ -19,6 +19,15 @@ ONE_STANDARD_ERROR = "one standard error"
 """Name of the smallest subset within one standard error of the baseline's best."""
 
 
+def mean_name(algorithm: str, number: int) -> str:
+    """Return the name of the mean of the classifiers of an algorithm's best subsets.
+
+    >>> mean_name("2D-UPSO", 5)
+    '2D-UPSO, mean of 5'
+    """
+    return f"{algorithm}, mean of {number}"
+
+
 def place_text(level: float | None, seed: int | None) -> str:
     """Return a noise level and a seed as stored; empty if there are none."""
     parts = ["" if level is None else f"{level:g}", "" if seed is None else f"seed {seed}"]
@@ -145,7 +154,7 @@ class OneStandardError(Finding):
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(Finding):
-    """Errors on held-out events, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`.
+    """Errors on held-out events, by the name of an algorithm or a mean, `ALL_FEATURES` or `ONE_STANDARD_ERROR`.
 
     The events are those of a seed at a noise level [dB]; None for a single set without noise.
     """

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -37,7 +38,7 @@ from pqswarm.events.preset_file import read_preset, write_preset
 from pqswarm.features import FeatureOptions
 from pqswarm.search import ALGORITHMS, Search
 from pqswarm.search.ranking import required_filter
-from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, mean_name
 
 _OWN_KEYS = {
     "algorithms": ("name", "id", "algorithm", "parameters"),
@@ -443,21 +444,42 @@ class FoldsPlan(PlanPart):
 
 
 class SubsetsPlan(PlanPart):
-    """Which subsets the searches may propose; features are given by name or position.
+    """Which subsets the searches may propose, and how many are averaged; features are given by name or position.
 
     Attributes
     ----------
+    averaged : int
+        Number of best subsets of each algorithm, at most `runs`, whose classifiers are averaged and tested beside the
+        best one alone; 1: none are. Averaged are class probabilities, otherwise decision functions, otherwise votes.
     fixed : tuple of str or int
         Features in every subset.
     excluded : tuple of str or int
         Features in no subset.
     groups : tuple of tuples of str or int
         Features that are chosen together.
+
+    Examples
+    --------
+    >>> from pqswarm.study import load_plan
+    >>> load_plan("paper", {"subsets": 5}).subsets.averaged
+    5
     """
 
+    averaged: Annotated[int, Field(ge=1, strict=True)] = 1
     fixed: tuple[str | int, ...] = ()
     excluded: tuple[str | int, ...] = ()
     groups: tuple[tuple[str | int, ...], ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _number_alone(cls, given: Any) -> Any:
+        """Accept a number of subsets to average instead of a table."""
+        return given if isinstance(given, dict | SubsetsPlan) else {"averaged": given}
+
+    @property
+    def restricts(self) -> bool:
+        """Whether some subsets are not allowed."""
+        return bool(self.fixed or self.excluded or self.groups)
 
 
 class ClassifierPlan(PlanPart):
@@ -798,7 +820,7 @@ def _dotted_plan_keys(table: Mapping[str, Any], is_inner: bool = False) -> dict[
     return flat
 
 
-_NEW: dict[str, Any] = {"subsets": None, "id": None, "ignore": (), "drop_missing": False}
+_NEW: dict[str, Any] = {"subsets": None, "id": None, "ignore": (), "drop_missing": False, "averaged": 1}
 # Names reserved by tables, for other subsets and for columns.
 _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
@@ -854,7 +876,8 @@ class StudyPlan(PlanPart):
     folds : FoldsPlan
         The cross-validation.
     subsets : SubsetsPlan or None
-        Features that stay, are left out, or are chosen together; None: any subset.
+        Features that stay, are left out, or are chosen together, and how many best subsets are averaged, which can be
+        given alone: ``subsets = 5``; None: any subset, and none are averaged.
     classifiers : tuple of ClassifierPlan
         At least one.
     algorithms : tuple of AlgorithmPlan
@@ -877,7 +900,9 @@ class StudyPlan(PlanPart):
     datasets: tuple[_Named, ...] = ()
     held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
-    subsets: SubsetsPlan | None = None
+    subsets: Annotated[SubsetsPlan | None, AfterValidator(lambda given: None if given == SubsetsPlan() else given)] = (
+        None
+    )
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
     multiverse: MultiversePlan | None = None
@@ -930,6 +955,8 @@ class StudyPlan(PlanPart):
         if self.baseline not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("baseline", self.baseline, names)
         self.compared(self.control, self.comparisons)
+        if self.averaged > self.runs:
+            raise ValueError(f"subsets is {self.averaged}, more than runs, {self.runs}: average fewer or run more")
         if self.multiverse is not None and "held_out" in self.model_fields_set and self.held_out is not None:
             raise ValueError("held_out: the specifications of a multiverse are not tested: remove it")
         self._check_data()
@@ -1056,6 +1083,16 @@ class StudyPlan(PlanPart):
     def sequential(self) -> tuple[AlgorithmPlan, ...]:
         """The algorithms that run once, after the others."""
         return tuple(algorithm for algorithm in self.algorithms if algorithm.sequential)
+
+    @property
+    def averaged(self) -> int:
+        """Best subsets of each algorithm whose classifiers are averaged; 1: none are."""
+        return 1 if self.subsets is None else self.subsets.averaged
+
+    @property
+    def ensembles(self) -> dict[str, AlgorithmPlan]:
+        """The algorithms whose best subsets are averaged, by the name of their mean."""
+        return {mean_name(each.name, self.averaged): each for each in self.searched if self.averaged > 1}
 
     @property
     def n_runs(self) -> int:

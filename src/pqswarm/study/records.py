@@ -66,7 +66,18 @@ class RunRecord:
 
 def best_run(records: Sequence[RunRecord]) -> RunRecord:
     """Return the run with the lowest error; of equals the one with the fewest features, then the first."""
-    return min(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
+    return ranked_runs(records)[0]
+
+
+def ranked_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """Return the runs by error, of equals by the number of features, then by number."""
+    return sorted(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
+
+
+def best_subsets(records: Sequence[RunRecord], number: int) -> BoolArray:
+    """Return the distinct subsets of the best runs, shape (m, n_features); fewer than `number` if there are no more."""
+    distinct = {record.mask.tobytes(): record.mask for record in ranked_runs(records)}
+    return np.stack(list(distinct.values())[:number])
 
 
 @dataclass(frozen=True, eq=False)

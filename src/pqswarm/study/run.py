@@ -16,11 +16,12 @@ import numpy as np
 
 from pqswarm import __version__
 from pqswarm._base.threads import effective_jobs
-from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.datasets import Dataset, Samples, load_dataset, make_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, FeatureGroups, Folds
-from pqswarm.evaluation.base import check_device
+from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Classifier, FeatureGroups, Folds
+from pqswarm.evaluation.base import check_device, first_error_line
+from pqswarm.evaluation.estimators import fit_estimator
 from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
 from pqswarm.study.findings import (
     ALL_FEATURES,
@@ -49,7 +50,7 @@ from pqswarm.study.plan import (
 )
 from pqswarm.study.plan_file import COPY, plan_for_given_data, restore_plan
 from pqswarm.study.progress import Meter, Report, StudyProgress, count_study_steps
-from pqswarm.study.records import best_run
+from pqswarm.study.records import best_run, best_subsets
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.store import Store, lock_folder
 from pqswarm.study.worker import StudyProblem, WorkerPool, worker_pool
@@ -57,7 +58,7 @@ from pqswarm.study.worker import StudyProblem, WorkerPool, worker_pool
 _MANY = 100  # features, above which several are removed at a time
 
 Masks = Mapping[str, BoolArray]
-"""Subsets by name of the algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`."""
+"""Subsets by name of the algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`; of a mean, a matrix of its subsets."""
 
 
 def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> GridFinding | None:
@@ -141,13 +142,55 @@ def evaluate_held_out(
     else:
         both = scale_for_fold(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
         train, test = both[: len(train)], both[len(train) :]
-    subsets = np.stack(list(masks.values()))
+    single, several = _split_masks(masks)
     try:
-        predicted = problem.classifier.predict_new(train, problem.y, test, subsets, n_jobs=jobs)
+        rows = problem.classifier.predict_new(train, problem.y, test, np.stack(list(single.values())), n_jobs=jobs)
+        predicted = dict(zip(single, rows, strict=True))
+        predict = partial(_predict_by_mean, problem.classifier, train, problem.y, test)
+        predicted |= _apply_in_threads(predict, several, jobs)
     except PqswarmError as error:
         raise PqswarmError(f"{name} fails on held-out data (seed {seed}): {error}") from error
-    rates = (predicted != new.y).mean(axis=1)
-    return HeldOut(name, dict(zip(masks, rates.tolist(), strict=True)), level, seed)
+    rates = {subset: float((labels != new.y).mean()) for subset, labels in predicted.items()}
+    return HeldOut(name, rates, level, seed)
+
+
+def _split_masks(masks: Masks) -> tuple[dict[str, BoolArray], dict[str, BoolArray]]:
+    """Single subsets, and those of each mean."""
+    single = {subset: mask for subset, mask in masks.items() if mask.ndim == 1}
+    return single, {subset: averaged for subset, averaged in masks.items() if subset not in single}
+
+
+def _apply_in_threads(function: Callable[[BoolArray], Any], several: Masks, jobs: int) -> dict[str, Any]:
+    """The result of a function for the subsets of each mean."""
+    from joblib import Parallel, delayed
+
+    results = Parallel(n_jobs=jobs, backend="threading")(delayed(function)(subsets) for subsets in several.values())
+    return dict(zip(several, results, strict=True))
+
+
+def _predict_by_mean(
+    classifier: Classifier, X: FloatArray, y: IntArray, new: FloatArray, subsets: BoolArray
+) -> IntArray:
+    """Predict the labels of new events by the mean of classifiers that are fitted to several subsets."""
+    from pqswarm.selector.ensemble import SubsetEnsemble  # imports scikit-learn
+
+    try:
+        members = [fit_estimator(classifier.estimator(), X[:, mask], y) for mask in subsets]
+        return SubsetEnsemble(members, subsets).predict(new)
+    except Exception as error:  # third-party code may raise anything
+        what = f"{classifier.describe()} cannot be averaged over subsets"
+        raise PqswarmError(f"{what}: {first_error_line(error)}") from error
+
+
+def _cross_validate_mean(problem: StudyProblem, subsets: BoolArray) -> float:
+    """The error of the mean of the classifiers of several subsets."""
+    folds = Folds(problem.test_fold)
+    missed = []
+    for train, test in folds.split():
+        X = scale_for_fold(problem.X, train, problem.scaling)
+        predicted = _predict_by_mean(problem.classifier, X[train], problem.y[train], X[test], subsets)
+        missed.append(np.count_nonzero(predicted != problem.y[test]))
+    return float(folds.mean_rates(np.array([missed]))[0])
 
 
 def evaluate_stage_two(
@@ -155,9 +198,12 @@ def evaluate_stage_two(
 ) -> StageTwo:
     """Return accuracies of subsets at a noise level, with another partition; without noise also confusion matrices."""
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)
-    evaluator = replace(problem, X=events.X(level), test_fold=folds.test_fold).evaluator(jobs)
-    errors = evaluator.errors(np.stack(list(masks.values())))
-    accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in zip(masks, errors, strict=True)}
+    tested = replace(problem, X=events.X(level), test_fold=folds.test_fold)
+    evaluator = tested.evaluator(jobs)
+    single, several = _split_masks(masks)
+    errors = dict(zip(single, evaluator.errors(np.stack(list(single.values()))), strict=True))
+    errors |= _apply_in_threads(partial(_cross_validate_mean, tested), several, jobs)
+    accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in errors.items()}
     if level != inf:
         return StageTwo(name, level, accuracy)
     before, after = (_confusion_matrix(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.baseline))
@@ -547,7 +593,9 @@ class _Cell:
         chosen = self.find_or_compute(lambda: choose_hyperparameters(plan, grid), Hyperparameters, name)
         rule = self.plan.subsets
         groups = (
-            None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
+            FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
+            if rule is not None and rule.restricts
+            else None
         )
         classifier = plan.make(chosen.settings)
         problem = StudyProblem(events.X(inf), events.y, folds.test_fold, classifier, plan.scaling, groups)
@@ -557,7 +605,7 @@ class _Cell:
         return problem
 
     def best_subsets(self, name: str, problem: StudyProblem, scheduler: Scheduler) -> Masks:
-        """Return the best subsets of one classifier, and the smallest within one standard error of the baseline's."""
+        """Return the best subsets of one classifier, those to average, and the smallest within a standard error."""
         plan = self.plan
         runs = {algorithm.name: scheduler.runs(self.name, name, algorithm.name) for algorithm in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
@@ -566,6 +614,7 @@ class _Cell:
         others = [record.mask for record in runs[plan.baseline]]
         find = partial(find_smaller_subset, name, problem, masks[plan.baseline], others, self.jobs)
         masks[ONE_STANDARD_ERROR] = self.find_or_compute(find, OneStandardError, name).mask
+        masks |= {mean: best_subsets(runs[each.name], plan.averaged) for mean, each in plan.ensembles.items()}
         self.meter.step("smaller")
         return masks
 

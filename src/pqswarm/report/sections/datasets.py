@@ -21,6 +21,7 @@ from pqswarm.report.section import (
     probability,
 )
 from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
+from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging
 from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import (
     ALPHA,
@@ -313,7 +314,8 @@ def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
     if len(noise) < classifier.n_datasets or study.levels == (inf,):
         return Content()
     # data sets x levels
-    gains = {title: np.array([each.gain(title) for each in noise]) for title in classifier.titles}
+    titles = (*classifier.titles, *classifier.ensembles)
+    gains = {title: np.array([each.gain(title) for each in noise]) for title in titles}
     whole = np.array([each.all_features for each in noise])
     rows: list[dict[str, Any]] = [
         {"level": decibel(level), "all": float(np.mean(whole[:, i]))}
@@ -346,25 +348,22 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
     if not all(dataset.held_out for dataset in datasets):
         return Content()
     increases: dict[str, Any] = {}
+    errors: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
-    for title in (*classifier.titles, ALL_FEATURES):
-        if title == ALL_FEATURES:
-            searched = classifier.all_features
-            sizes = [dataset.n_features for dataset in datasets]
-        else:
-            best = [dataset.best(title) for dataset in datasets]
-            searched = np.array([record.error for record in best])
-            sizes = [record.size for record in best]
+    for title in (*classifier.titles, *classifier.ensembles, ALL_FEATURES):
+        before = [before_held_out(dataset, title) for dataset in datasets]
+        sizes, searched = np.array(before).T
         new = np.array([dataset.held_out[title].mean() for dataset in datasets])
+        errors[title] = new
         increases[title] = new - searched
-        rows.append(
-            {"subset": title, "size": float(np.mean(sizes)), "J": float(searched.mean()), "new": float(new.mean())}
-        )
+        in_search = None if title in classifier.ensembles else float(searched.mean())
+        rows.append({"subset": title, "size": float(np.mean(sizes)), "J": in_search, "new": float(new.mean())})
     for row in rows:
         increase = increases[row["subset"]]
         optimism = t_interval(increase - increases[ALL_FEATURES])
-        is_unknown = row["subset"] == ALL_FEATURES or classifier.n_datasets < 2
-        row["increase"] = float(increase.mean())
+        is_mean = row["subset"] in classifier.ensembles
+        is_unknown = is_mean or row["subset"] == ALL_FEATURES or classifier.n_datasets < 2
+        row["increase"] = None if is_mean else float(increase.mean())
         row["optimism"] = None if is_unknown else float(optimism.mean)
         row["optimism_interval"] = None if is_unknown else (float(optimism.low), float(optimism.high))
     others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.cross_dataset
@@ -384,14 +383,14 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         lowest=("J", "new"),
         note=f"Means over {classifier.n_datasets} data sets. The classifier was trained on all {study.item}s of the "
         f"data set of the search. Optimism: the increase of a subset's error rate minus that of all features; t "
-        f"interval over the data sets.",
+        f"interval over the data sets.{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
     row = next(row for row in rows if row["subset"] == classifier.baseline)
     answer = (
         f"On {where}, the best subset of {classifier.baseline} has an error rate of {percent(row['new'])}, compared "
         f"with {percent(row['J'])} in the search."
     )
-    return Content(tables=[table], answer=[answer])
+    return Content(tables=[table], answer=[answer, *say_averaging(study.plan, errors, "data set")])
 
 
 def power_over_datasets(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:

@@ -1,14 +1,23 @@
 """What error rate to expect on new data, and whether the selection is stable."""
 
 from collections.abc import Mapping
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
 from pqswarm.report.section import Content, Table, enumerate_words, features, percent, points
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import selection_stability
 from pqswarm.statistics.intervals import t_interval
-from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, mean_name
+from pqswarm.study.plan import StudyPlan
+
+ENSEMBLES_NOTE = (
+    " Mean of several: the classifiers of an algorithm's best distinct subsets are averaged, in general their class "
+    "probabilities; ξ is then the size of the union."
+)
 
 
 def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
@@ -17,20 +26,16 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
         return Content()
     n_sets = len(classifier.held_out[ALL_FEATURES])
     increase = {
-        subset: errors - _before_held_out(classifier, subset)[1] for subset, errors in classifier.held_out.items()
+        subset: errors - before_held_out(classifier, subset)[1] for subset, errors in classifier.held_out.items()
     }
     rows: dict[str, dict[str, Any]] = {}
     for subset, errors in classifier.held_out.items():
-        size, searched = _before_held_out(classifier, subset)
-        optimism = t_interval(increase[subset] - increase[ALL_FEATURES])
-        whole = subset == ALL_FEATURES
-        rows[subset] = {"subset": subset, "size": size, "J": searched, "held_out": float(errors.mean())}
-        rows[subset] |= {
-            "increase": float(increase[subset].mean()),
-            "optimism": None if whole else float(optimism.mean),
-        }
-        ends = {"low": float(optimism.low), "high": float(optimism.high)}
-        rows[subset] |= {key: None if whole or isnan(end) else end for key, end in ends.items()}
+        size, searched = before_held_out(classifier, subset)
+        optimism = t_interval(increase[subset] - (nan if subset == ALL_FEATURES else increase[ALL_FEATURES]))
+        values = {"J": searched, "held_out": float(errors.mean()), "increase": float(increase[subset].mean())}
+        values |= {"optimism": float(optimism.mean), "low": float(optimism.low), "high": float(optimism.high)}
+        rows[subset] = {"subset": subset, "size": size}
+        rows[subset] |= {key: None if isnan(value) else value for key, value in values.items()}
     several = (
         f"The interval is Student's 95 % t interval over the {n_sets} sets of held-out {study.item}s; it describes how "
         f"well the optimism of these subsets is known, not how other subsets would perform."
@@ -55,15 +60,19 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
         f"Increase: how much the error rate on held-out {study.item}s exceeds J, the cross-validated one. A search "
         f"picks the lowest of many J, which is optimistic; but the error rate of all features, which involve no "
         f"selection, may increase too. Optimism: the increase of a subset minus that of all features. {several} One "
-        f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}.",
+        f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}."
+        f"{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
-    return Content(tables=[table], answer=_held_out_sentences(study, classifier.baseline, rows, n_sets))
+    answer = _held_out_sentences(study, classifier.baseline, rows, n_sets)
+    return Content(tables=[table], answer=answer + say_averaging(study.plan, classifier.held_out, "set"))
 
 
-def _before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
-    """Size of a subset and its error rate in the search, by the title of the algorithm or the name of the subset."""
+def before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
+    """Size of a subset, or of the union of a mean, and its error rate in the search, NaN of a mean, by its title."""
     if subset == ALL_FEATURES:
         return classifier.n_features, classifier.all_features
+    if subset in classifier.ensembles:
+        return int(classifier.ensembles[subset].any(axis=0).sum()), nan
     if subset == ONE_STANDARD_ERROR and classifier.smaller is not None:
         return int(classifier.smaller.mask.sum()), classifier.smaller.error
     return classifier.best(subset).size, classifier.best(subset).error
@@ -91,6 +100,22 @@ def _held_out_sentences(
         f"by {_held_out_points(best['increase'], '+')} percentage points, that of all features by "
         f"{_held_out_points(whole['increase'], '+')}. The difference, the optimism due to selection, is "
         f"{_held_out_points(best['optimism'])} percentage points{conclusion}."
+    ]
+
+
+def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) -> list[str]:
+    """Say what averaging does to the baseline: `errors` on new data, one per `unit`, by title; nothing if none is."""
+    title = plan.algorithm(plan.baseline).title
+    mean = mean_name(title, plan.averaged)
+    if mean not in errors:
+        return []
+    single = errors[title]
+    change = np.round(errors[mean] - single, 12)
+    return [
+        f"Averaging the classifiers of the {plan.averaged} best subsets of {title} changes the error rate on new data "
+        f"by {_held_out_points(float(change.mean()), '+')} percentage points, from {percent(float(single.mean()))} to "
+        f"{percent(float(errors[mean].mean()))}: it is lower on {int((change < 0).sum())} and higher on "
+        f"{int((change > 0).sum())} of {len(change)} {unit}{'s' * (len(change) > 1)}."
     ]
 
 

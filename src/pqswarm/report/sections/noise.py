@@ -56,7 +56,7 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
             *_noise_held_out_tables(classifier, noise),
             *_noise_contrast_tables(classifier, noise),
         ],
-        answer=_noise_sentences(classifier.baseline, noise),
+        answer=_noise_sentences(classifier, noise),
         numbers={_NUMBER: gain.conclusion if gain else robust},
     )
 
@@ -87,9 +87,10 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutNoiseGai
     return _HeldOutNoiseGain(conclusion, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
 
 
-def _noise_sentences(baseline: str, noise: NoiseSummary) -> list[str]:
+def _noise_sentences(classifier: ClassifierSummary, noise: NoiseSummary) -> list[str]:
+    baseline = classifier.baseline
     gain = noise.gain(baseline)
-    others = [title for title in noise.accuracy if title != baseline]
+    others = [title for title in noise.accuracy if title != baseline and title not in classifier.ensembles]
     robust = [title for title in others if noise.robust(title)]
     if noise.robust(baseline):
         more = f" So {_best_subsets_under_noise(robust)}." if robust else " No other best subset is." if others else ""
