@@ -189,7 +189,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     >>> selector = SwarmSelector(GaussianNB(), max_evaluations=1000, random_state=0).fit(X, y)
     >>> bool(selector.best_score_ > 0.95), bool(selector.n_features_ < 13), bool(selector.score(X, y) > 0.97)
     (True, True, True)
-    >>> selector.transform(X).shape[1] == selector.n_features_ >= selector.union_.sum()
+    >>> bool(selector.transform(X).shape[1] == selector.n_features_ >= selector.union_.sum())
     True
     """
 
