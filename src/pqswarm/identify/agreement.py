@@ -68,13 +68,10 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
 def settle_class(rule: str, label: str) -> str:
     """Return the class that was right more often on third-party events where rules and model differ so.
 
-    If none did, all events of this class by the rules count in which they differ; without any, the model's is returned,
-    and so is a class that is in no event of the table, such as that of another package.
+    If none did, all events of this class by the rules count in which they differ; without any, the model's is returned.
     The numbers of events in which each was right are in `settled.json`, written by `research/settled_classes.py`.
     """
     table = read_settled()
-    if not any(label in pair.split(", ") for pair in table):
-        return label
     rule_right, label_right = table.get(f"{rule}, {label}", (0, 0))
     if not rule_right + label_right:
         alike = [counts for pair, counts in table.items() if pair.startswith(f"{rule}, ")]
