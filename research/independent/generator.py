@@ -29,7 +29,7 @@ One JSON object per record:
 ``events``
     Acceptable main events, one of which must be found: ``category`` (sag, swell, interruption, rapid voltage change,
     transient, flicker, frequency, dc offset), ``phases`` (must be named), ``phases_possible`` (may be named),
-    ``magnitude`` [low, high] in pu of the nominal voltage (of a rapid voltage change: the change; None: not judged),
+    ``magnitude`` [low, high] in pu of the nominal voltage (of a rapid voltage change: the change; None: not compared),
     ``starts`` (list of [low, high] in s).
 ``none_allowed``
     No event at all is right too (or the only right answer, if ``events`` is empty).
@@ -1112,7 +1112,7 @@ def kind(function: Callable[[np.random.Generator], Case]) -> Callable[[np.random
 def moments(
     site: Site, cycles: tuple[float, float], *, early: float = 0.12, cut: float = 0.12, after: float = 2.0
 ) -> tuple[float, float]:
-    """Inception and end of an event of so many cycles: mostly inside, sometimes in the first cycle or cut by the end
+    """Inception and end of an event of that many cycles: mostly inside, sometimes in the first cycle or cut by the end
     of the record."""
     rng, one = site.rng, site.cycle
     duration = rng.uniform(*cycles) * one

@@ -15,11 +15,11 @@ not given); no site file, no other option. Records that are refused, or fail, co
     frequency, dc offset, compared after a translation of synonyms (`category_of`). A sag to below 0.1 pu may be
     called an interruption of those phases (IEEE 1159).
   * Phases: all phases that are certain by the truth are named, none that is impossible. A/L1/R naming is translated.
-    Of a transient the worst phase must be named. Records of one channel: not judged.
+    Of a transient the worst phase must be named. Records of one channel: not compared.
   * Magnitude: sags, swells and interruptions within 0.03 pu or 5 %, whichever is larger, of the range of values that
     Urms(1/2) can have (16 positions of its half-cycle grid), in pu of the declared nominal voltage. Rapid voltage
     changes: within 0.015 pu of the range between the steady and the largest change. Transients, flicker, frequency,
-    DC: not judged.
+    DC: not compared.
   * Start: within 10 ms of the inception on the waveform; for slow events and for stages, of an interval given by the
     truth.
   * A row is false if it is an RMS row (sag, swell, interruption, rapid voltage change) of a category that the

@@ -87,9 +87,10 @@ def test_paper_has_harmonics_stages_and_no_form(tab):
 
 def test_a_corrected_cause_and_a_deleted_file(tab, app):
     row = open_recording(tab, "dip.cfg")
-    tab.click(".correct summary")
+    tab.until("!!document.querySelector('.instruments')?.dataset.asked")  # the page is complete: nothing moves
+    tab.evaluate("document.querySelector('.correct').open = true")
     fill(tab, ".correct", cause="animal", by="Eve")
-    tab.click(".correct [type=submit]")
+    tab.evaluate("document.querySelector('.correct [type=submit]').click()")
     tab.until("document.querySelector('[data-read=cause]')?.innerText === 'animal'")
     assert "found: " in tab.text(".brief")
     listed = tab.evaluate("pq.app.api('/api/corrections').then(answer => answer.corrections[0])")

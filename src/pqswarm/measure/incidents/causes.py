@@ -519,6 +519,9 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
     return f"{rule.name}, change from {100 * bounds[-1]:g} %, {'with' if facts.currents else 'without'} currents"
 
 
+_SUREST = 0.99  # largest probability: there are kinds of events that the table does not have
+
+
 def cell_probability(cell: str) -> float:
     """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower.
 
@@ -530,7 +533,7 @@ def cell_probability(cell: str) -> float:
         start, word, end = cell.rpartition("without") if cell.endswith("without currents") else cell.rpartition("with")
         more_right, more = table.get(start + ("with" if word == "without" else "without") + end, (0, 0))
         right, total = right + more_right, total + more
-    return round((right + 1) / (total + 2), 3)
+    return min(_SUREST, round((right + 1) / (total + 2), 3))
 
 
 @cache
