@@ -1,12 +1,14 @@
 """``pqswarm compare``, as a person uses it."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from tests.articles import CLASSES, compile_article, needs_latex
 from tests.statistics import paper
 from typer.testing import CliRunner
 
@@ -52,9 +54,10 @@ def test_text(pqswarm, accuracies):
 def test_json_against_oracles(accuracies):
     content = json.loads(invoke(accuracies, "--higher-is-better", "--format", "json", "--contrast"))
     values = np.array(paper.ACCURACIES["k-NN"])
-    plain, corrected = content["friedman"]
-    assert corrected["chi2"] == pytest.approx(stats.friedmanchisquare(*values.T).statistic)
-    assert plain["chi2"] < corrected["chi2"]
+    plain, corrected, iman_davenport = content["friedman"]
+    assert corrected["statistic"] == pytest.approx(stats.friedmanchisquare(*values.T).statistic)
+    assert plain["statistic"] < corrected["statistic"] < iman_davenport["statistic"]
+    assert iman_davenport["p_value"] == pytest.approx(stats.f.sf(iman_davenport["statistic"], 5, 35))
     assert content["n_blocks"] == 8
     assert not content["lower_is_better"]
     ranks = {row["algorithm"]: row["mean_rank"] for row in content["ranks"]}
@@ -65,6 +68,129 @@ def test_json_against_oracles(accuracies):
     assert [row["p_hommel"] for row in content["posthoc"]] == pytest.approx(adjusted.tolist())
     assert content["control"] == "2D-UPSO"
     assert paper.agrees(content["contrast"][0]["vs 2D-UPSO"], "-2.759")
+
+
+ERRORS = """data set,MINE,BPSO,GA,ACO,UMDA
+a,10,11,30,31,15
+b,20,22,40,41,25
+c,30,33,50,51,35
+d,40,44,60,61,45
+e,50,55,70,71,56
+f,60,66,80,81,67
+g,70,77,90,91,78
+h,80,88,99,98,89
+"""
+
+
+def test_it_says_which_test_to_rely_on_where_two_disagree(tmp_path):
+    path = tmp_path / "errors.csv"
+    path.write_text(ERRORS)
+    content = json.loads(invoke(path, "-f", "json", "--control", "MINE"))
+    after = {row["algorithm"]: row["significant"] for row in content["posthoc"]}
+    pairs = {row["against"]: row["conclusion"] for row in content["paired"]}
+    assert (after["BPSO"], pairs["BPSO"]) == (False, "better")
+    (advice,) = content["rely_on"]
+    assert "disagree on BPSO: rely on Wilcoxon's test, because" in advice
+    for style in ("text", "csv", "md"):
+        assert advice in invoke(path, "-f", style, "--control", "MINE").replace("# ", "").splitlines()
+    assert "rely on Wilcoxon's test" in invoke(path, "-f", "latex", "--control", "MINE")
+    path.write_text("".join(ERRORS.splitlines(keepends=True)[:6]))
+    (advice,) = json.loads(invoke(path, "-f", "json", "--control", "MINE"))["rely_on"]
+    assert "rely on neither, because with 5 data sets Wilcoxon's p is at least 0.062" in advice
+
+
+def test_it_says_nothing_where_tests_agree(accuracies, tmp_path):
+    path = tmp_path / "errors.csv"
+    path.write_text("\n".join(["data set,A,B", *(f"{i},{i},{i + 1 + i / 10}" for i in range(12))]))
+    assert json.loads(invoke(path, "-f", "json"))["rely_on"] == []
+    assert "rely on" not in invoke(path)
+
+
+def write_table(path, rows, label):
+    names = "ABCDEF"[: len(rows[0])]
+    path.write_text(
+        "\n".join([",".join((label, *names)), *(",".join(map(str, (i, *row))) for i, row in enumerate(rows))])
+    )
+
+
+def test_all_at_once_against_pairs(tmp_path):
+    """B is always worse than A, but the test of all six finds no difference."""
+    rows = [[25, 26, 15, 8, 9, 1], [2, 4, 5, 24, 19, 27], [15, 17, 29, 21, 18, 16], [16, 17, 8, 24, 20, 0]]
+    rows += [[11, 12, 16, 1, 22, 21], [25, 27, 2, 25, 0, 16], [2, 4, 14, 12, 12, 0], [0, 2, 0, 20, 15, 19]]
+    write_table(tmp_path / "errors.csv", rows, "fold")
+    content = json.loads(invoke(tmp_path / "errors.csv", "-f", "json", "--control", "A"))
+    assert content["friedman"][-1]["p_value"] > 0.05
+    assert "one from B: rely on Wilcoxon's test, because A was named beforehand" in content["rely_on"][-1]
+    rows = [[one for i, one in enumerate(row) if i != 5] for row in rows]  # now A is the best
+    write_table(tmp_path / "errors.csv", rows, "fold")
+    content = json.loads(invoke(tmp_path / "errors.csv", "-f", "json"))
+    assert content["control"] == "A"
+    assert "rely on Iman-Davenport, because A was chosen as the best of these very results" in content["rely_on"][-1]
+
+
+def test_runs_are_compared_by_all_pairs_of_them(tmp_path):
+    rows = [[4, 8, 12], [8, 4, 7], [7, 12, 8], [2, 11, 9], [2, 11, 8], [3, 9, 10], [0, 4, 13], [6, 11, 10], [7, 6, 10]]
+    write_table(tmp_path / "runs.csv", rows, "run")
+    content = json.loads(invoke(tmp_path / "runs.csv", "-f", "json"))
+    assert [row["significant"] for row in content["posthoc"]] == [False, True]
+    assert [row["conclusion"] for row in content["unpaired"]] == ["better", "better"]
+    (advice,) = content["rely_on"]
+    assert "disagree on B: rely on the Mann-Whitney test, because runs in one row have nothing in common" in advice
+
+
+def test_the_two_tests_of_all_at_once(tmp_path):
+    write_table(tmp_path / "runs.csv", [[1, 4, 3, 2], [1, 4, 2, 3], [1, 4, 2, 3], [2, 3, 4, 1]], "run")
+    content = json.loads(invoke(tmp_path / "runs.csv", "-f", "json"))
+    plain, corrected, iman_davenport = (row["p_value"] for row in content["friedman"])
+    assert plain == corrected > 0.05 > iman_davenport
+    assert "disagree: rely on Iman-Davenport" in content["rely_on"][0]
+
+
+def test_published_ranks():
+    """The row of the paper, which adds up to 21.1 instead of 21."""
+    given = ("--ranks", "5.9,5.2,2.3,2.4,4.0,1.3", "--blocks", 40)
+    content = json.loads(invoke(*given, "-f", "json"))
+    plain, other = content["friedman"]
+    assert plain["statistic_lower"] < 182.66 < plain["statistic_upper"]
+    assert other["form"] == "Iman-Davenport"
+    assert content["control"] == "algorithm 6"
+    said = "known to ±0.05, and add up to 21.1 (exactly: 21): Friedman's statistic is between 179.60 and 196.74"
+    for style in ("text", "csv", "md"):
+        assert said in invoke(*given, "-f", style)
+    named = ("--ranks", ",".join(f"{name}={rank}" for name, rank in zip(paper.NAMES, given[1].split(","), strict=True)))
+    latex = invoke(*named, *given[2:], "-f", "latex", "--control", "BPSO")
+    assert r"\label{tab:ranks-friedman}" in latex
+    assert r"known to $\pm$0.05" in latex
+    assert "Post hoc: every algorithm against BPSO" in latex
+    exact = json.loads(invoke("--ranks", "234,206,92.5,95.5,160,52", "--blocks", 40, "-f", "json"))
+    assert exact["friedman"][0]["statistic"] == pytest.approx(182.66, abs=0.005)
+    assert "rounding" not in exact
+
+
+def test_latex_has_captions_and_labels_after_the_file(accuracies):
+    text = invoke(accuracies, "--higher-is-better", "--contrast", "-f", "latex", "--pair", "GA", "ACO")
+    labels = [f"tab:accuracies-{key}" for key in ("ranks", "friedman", "posthoc", "paired", "paired-pairs", "contrast")]
+    assert re.findall(r"\\label\{(.*?)\}", text) == labels
+    assert r"\caption{Post hoc: every algorithm against 2D-UPSO}" in text
+    assert r"$\alpha$/i" in text
+
+
+@needs_latex
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
+@pytest.mark.parametrize("name", CLASSES)
+def test_latex_fits_a_journal(name, accuracies, tmp_path):
+    runs = Path(__file__).parents[2] / "docs" / "results" / "paper-runs.csv"
+    body = "\n".join(
+        [
+            invoke(accuracies, "--higher-is-better", "--contrast", "-f", "latex", "--pair", "GA", "ACO"),
+            invoke(
+                runs, "--classifier", "k-NN", "--column", "size", "--contrast", "-f", "latex", "--pair", "GA", "ACO"
+            ),
+            invoke("--ranks", "5.9,5.2,2.3,2.4,4.0,1.3", "--blocks", 40, "-f", "latex"),
+        ]
+    )
+    assert compile_article(tmp_path, body, name, CLASSES[name]) >= 2
 
 
 def test_direction_and_control(accuracies):

@@ -41,7 +41,7 @@ def test_paper(table):
     assert result.degrees_of_freedom == 5
     assert sum(map(paper.agrees, result.mean_ranks, printed["mean_ranks"])) == 6
     assert result.chi2_corrected is None
-    assert [row["form"] for row in result.tests()] == ["plain"]
+    assert [row["form"] for row in result.tests()] == ["plain", "Iman-Davenport"]
     compared = posthoc(result)
     assert (compared.control, compared.names) == ("2D-UPSO", paper.NAMES[:5])
     assert tuple(f"{z:.2f}" for z in compared.z) == printed["z"]
@@ -117,14 +117,18 @@ def test_all_equal():
 def test_rows_are_plain():
     result = friedman([[1, 2], [1, 2], [2, 2]], names=["a", "b"])
     assert json.loads(json.dumps(result.rows()))[1] == {"algorithm": "b", "mean_rank": 5.5 / 3, "rank_sum": 5.5}
-    plain, corrected = json.loads(json.dumps(result.tests()))
+    plain, corrected, iman_davenport = json.loads(json.dumps(result.tests()))
     assert plain == {
         "form": "plain",
-        "chi2": pytest.approx(4 / 3),
+        "statistic": pytest.approx(4 / 3),
         "degrees_of_freedom": 1,
+        "denominator_degrees": None,
         "p_value": pytest.approx(stats.chi2.sf(4 / 3, 1)),
     }
-    assert corrected["chi2"] == pytest.approx(2)
+    assert corrected["statistic"] == pytest.approx(2)
+    assert iman_davenport["statistic"] == pytest.approx(2 * 2 / (3 - 2))
+    assert iman_davenport["denominator_degrees"] == 2
+    assert iman_davenport["p_value"] == pytest.approx(stats.f.sf(4, 1, 2))
     (row,) = json.loads(json.dumps(posthoc(friedman([[1, 2], [1, 2]], names=["a", "b"])).rows()))
     assert row == {
         "algorithm": "b",
@@ -156,9 +160,55 @@ def test_data_frame_gives_its_names():
     assert friedman(pd.DataFrame({"GA": [0.2, 0.3], "BPSO": [0.1, 0.2]})).names == ("GA", "BPSO")
 
 
+@pytest.mark.parametrize("table", paper.TESTS)
+def test_the_printed_ranks_of_the_paper(table):
+    """One decimal each; those of the error with k-NN add up to 21.1 instead of 21."""
+    printed = paper.TESTS[table]
+    result = friedman_from_ranks([float(rank) for rank in printed["mean_ranks"]], paper.N_RUNS)
+    lower, upper = result.chi2_range
+    assert lower < float(printed["chi2"]) < upper
+    assert lower < result.chi2 < upper
+    assert upper - lower < 25
+    assert result.rounding == pytest.approx(0.05 * paper.N_RUNS)
+    plain, other = result.tests()
+    assert (plain["statistic_lower"], plain["statistic_upper"]) == (lower, upper)
+    assert other["statistic_lower"] < other["statistic"] < other["statistic_upper"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_all_ranks_that_round_to_the_printed_ones_are_within_the_range(seed):
+    generator = np.random.default_rng(seed)
+    n, k = generator.integers(2, 60), generator.integers(2, 8)
+    values = generator.random((n, k)) + generator.random(k)
+    true = friedman(values)
+    printed = friedman_from_ranks(true.mean_ranks.round(1), n, decimals=1)
+    lower, upper = printed.chi2_range
+    assert lower - 1e-9 <= true.chi2 <= upper + 1e-9
+    best = [np.inf, 0.0]  # of random corrections that keep the sum
+    middle = n * (k + 1) / 2
+    for _ in range(300):
+        changed = printed.rank_sums + generator.choice([-1, 0, 1], k) * printed.rounding
+        place = generator.integers(k)
+        changed[place] += k * middle - changed.sum()
+        if abs(changed[place] - printed.rank_sums[place]) <= printed.rounding:
+            chi2 = 12 * np.square(changed - middle).sum() / (n * k * (k + 1))
+            best = [min(best[0], chi2), max(best[1], chi2)]
+    assert lower - 1e-9 <= best[0]
+    assert min(best[1], n * (k - 1)) <= upper + 1e-9
+
+
 def test_rounded_mean_ranks_will_do():
-    printed = np.array([5.85, 5.15, 2.31, 2.39, 4.0, 1.3])
-    assert friedman_from_ranks(printed * 40, 40).chi2 == pytest.approx(182.66, abs=0.3)
+    printed = [5.85, 5.15, 2.31, 2.39, 4.0, 1.3]
+    assert friedman_from_ranks(printed, 40).chi2 == pytest.approx(182.66, abs=0.3)
+    assert friedman_from_ranks([3, 2, 1], 5, decimals=2).rounding == pytest.approx(0.025)
+    exact = friedman_from_ranks([36, 49, 35], 20)
+    assert exact.rounding == 0
+    assert exact.chi2_range == pytest.approx((exact.chi2, exact.chi2))
+
+
+def test_values_that_only_rounding_separates_are_ties():
+    errors = [[0.1 + 0.2, 0.3, 0.5], [0.3, 0.1 + 0.2, 0.5], [0.3, 0.3 + 1e-8, 0.5]]
+    assert friedman(errors).rank_sums.tolist() == [4, 5, 9]
 
 
 # Some equal, some 0 or 1, some very small.
@@ -312,9 +362,14 @@ def test_critical_difference(alpha, k, quantile):
         (lambda: friedman([[1, 2], [3, 4]], names=["GA"]), "names must have 2 entries, one per algorithm, not 1"),
         (lambda: friedman([[1, 2], [3, 4]], names=["GA", "GA"]), "'GA' occurs more than once"),
         (lambda: friedman([[1, 2], [3, 4]], names=["GA", " "]), "must not be empty"),
-        (lambda: friedman_from_ranks([1.3, 2.4, 2.3], 40), "must add up to 240, not 6: multiply mean ranks"),
-        (lambda: friedman_from_ranks([10, 50], 20), "must lie between 20 and 40"),
-        (lambda: friedman_from_ranks([25, 25, 70], 20), "must lie between 20 and 60"),
+        (
+            lambda: friedman_from_ranks([1.3, 2.4, 2.9], 40),
+            "must add up to 6, .* explains a difference of at most 0.15",
+        ),
+        (lambda: friedman_from_ranks([130, 24, 29], 40), "rank sums over 40 blocks to 240, but these add up to 183"),
+        (lambda: friedman_from_ranks([10, 50], 20), "between 20 and 40"),
+        (lambda: friedman_from_ranks([25, 25, 70], 20), "between 20 and 60"),
+        (lambda: friedman_from_ranks([0.5, 2.5], 20), "must lie between 1 and 2"),
         (lambda: friedman_from_ranks([3, 3], 2.0), "n_blocks must be an integer of at least 2, not 2.0"),
         (lambda: friedman_from_ranks([np.nan, 3], 2), "finite"),
         (lambda: friedman_from_ranks([6], 2), "at least two"),

@@ -28,23 +28,32 @@ def test_csv_has_keys_and_all_digits():
 
 def test_markdown():
     assert table(ROWS, "md").splitlines() == [
-        "| name   |    p_value | runs | good | note |",
+        "| name   |  p_value | runs | good | note |",
         "|---|---:|---:|---|---|",
-        "| a_b\\|c | 1.2346e-27 |   40 | yes  |      |",
-        "| 2D     |       0.25 |    7 | no   | x    |",
+        "| a_b\\|c | 1.23e-27 |   40 | yes  |      |",
+        "| 2D     |     0.25 |    7 | no   | x    |",
     ]
 
 
-def test_latex_is_escaped():
-    text = table([{"50 % & more": r"\cmd{}_$#^~"}], "latex")
+def test_latex_is_a_table_with_caption_and_label():
+    text = table(
+        [{"name": "A_1", "p_value": 1.2e-9, "rank": -1.5}], "latex", caption="50 %", label="ranks", note="n & m"
+    )
     assert text.splitlines() == [
-        r"\begin{tabular}{l}",
+        r"\begin{table}",
+        r"\centering\sloppy",
+        r"\caption{50 \%}",
+        r"\label{tab:ranks}",
+        r"\smallskip\footnotesize\setlength{\tabcolsep}{4pt}",
+        r"\begin{tabular}{@{}lrr@{}}",
         r"\toprule",
-        r"50 \% \& more \\",
+        r"name & p\_value & rank \\",
         r"\midrule",
-        r"\textbackslash{}cmd\{\}\_\$\#\textasciicircum{}\textasciitilde{} \\",
+        r"A\_1 & 1.2$\times$10$^{-9}$ & $-$1.5 \\",
         r"\bottomrule",
         r"\end{tabular}",
+        r"\par\smallskip{\footnotesize\raggedright n \& m\par}",
+        r"\end{table}",
     ]
 
 

@@ -9,6 +9,9 @@ from pqswarm._base.checks import check_fraction
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
+ROUNDING = 1e-9
+"""Relative difference that may be due to rounding: means of counts of errors are rarely this close."""
+
 _HUGE = 1e150
 
 
@@ -75,3 +78,19 @@ def frozen(array: FloatArray) -> FloatArray:
     """Make the array read-only and return it."""
     array.setflags(write=False)
     return array
+
+
+def rounded_groups(values: FloatArray) -> FloatArray:
+    """Return the place of each value among the different ones of its row: those that only rounding separates are equal.
+
+    >>> rounded_groups(np.array([0.3, 0.1 + 0.2, 0.1]))
+    array([1., 1., 0.])
+    """
+    order = np.argsort(values, axis=-1, kind="stable")
+    ascending = np.take_along_axis(values, order, axis=-1) / np.maximum(
+        np.abs(values).max(axis=-1, keepdims=True, initial=0.0), np.finfo(np.float64).tiny
+    )
+    places = np.cumsum(np.diff(ascending, axis=-1, prepend=ascending[..., :1]) > ROUNDING, axis=-1)
+    groups: FloatArray = np.empty_like(values)
+    np.put_along_axis(groups, order, places.astype(np.float64), axis=-1)
+    return groups

@@ -12,7 +12,7 @@ from pqswarm._base.checks import check_number
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.statistics._checks import checked_alpha, checked_sample
+from pqswarm.statistics._checks import ROUNDING, checked_alpha, checked_sample, rounded_groups
 from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority
 from pqswarm.statistics.ranks import hommel
 
@@ -144,11 +144,12 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, Literal["exact", "n
     from scipy.stats import mannwhitneyu, rankdata
 
     first, second = sorted((checked_sample("x", x), checked_sample("y", y)), key=len)
-    pooled = np.concatenate([first, second])
+    pooled = rounded_groups(np.concatenate([first, second]))
     if np.ptp(pooled) == 0:
         return 1.0, "exact"
     if first.size * second.size > _MAX_EXACT:
-        return float(mannwhitneyu(first, second, method="asymptotic").pvalue), "normal"
+        one, other = np.split(pooled, [first.size])
+        return float(mannwhitneyu(one, other, method="asymptotic").pvalue), "normal"
     ranks = (2 * rankdata(pooled)).astype(np.int64)  # doubled, so that tied ranks are integers
     # ways[k, s]: number of sets of k results with the rank sum s
     ways = np.zeros((first.size + 1, int(np.sort(ranks)[-first.size :].sum()) + 1))
@@ -333,7 +334,6 @@ def _compare_pair_of_runs(
 _DRAWS = 50_000  # of the posterior
 _PRIOR = 0.5  # weight of the pseudo-observation at zero, where an observed data set has 1
 _RESAMPLES = 9999
-_ROUNDING = 1e-9  # relative difference that may be due to rounding: means of counts of errors are rarely this close
 _PROBABLE = 0.95  # posterior probability at which practical equality is stated
 
 
@@ -414,7 +414,7 @@ def _paired_differences(x: ArrayLike, y: ArrayLike) -> FloatArray:
         raise PqswarmError(f"x and y must have one value per data set each, but have {first.size} and {second.size}.")
     differences: FloatArray = first - second
     scale = float(max(np.abs(first).max(), np.abs(second).max()))
-    return np.where(np.abs(differences) <= _ROUNDING * scale, 0.0, differences)
+    return np.where(np.abs(differences) <= ROUNDING * scale, 0.0, differences)
 
 
 def _ranked_differences(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -422,7 +422,7 @@ def _ranked_differences(differences: FloatArray) -> tuple[FloatArray, FloatArray
     from scipy.stats import rankdata
 
     kept = differences[differences != 0]
-    return kept, rankdata(np.round(np.abs(kept) / np.abs(kept).max(initial=0.0), 9))
+    return kept, rankdata(rounded_groups(np.abs(kept)))
 
 
 def wilcoxon_signed_rank(x: ArrayLike, y: ArrayLike) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.statistics._checks import checked_alpha, checked_sample
+from pqswarm.statistics._checks import checked_alpha, checked_sample, rounded_groups
 
 MIN_RUNS = 5
 """With fewer values a bootstrap or an estimated variance is meaningless, and none is given."""
@@ -199,7 +199,8 @@ def superiority(x: ArrayLike, y: ArrayLike, *, lower_is_better: bool = True, alp
     m = first.size
     n = second.size
     z = float(ndtri(1 - alpha / 2))
-    signs = np.sign(second - first[:, np.newaxis]) * (1 if lower_is_better else -1)
+    places = rounded_groups(np.concatenate([first, second]))
+    signs = np.sign(places[m:] - places[:m, np.newaxis]) * (1 if lower_is_better else -1)
     fraction = float((signs.mean() + 1) / 2)
 
     def outside(theta: float) -> float:

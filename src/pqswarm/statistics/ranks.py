@@ -2,16 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import erfc, sqrt
+from math import erfc, inf, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
+from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.statistics._checks import checked_alpha, checked_names, checked_table, frozen, number_array
+from pqswarm.statistics._checks import (
+    ROUNDING,
+    checked_alpha,
+    checked_names,
+    checked_table,
+    frozen,
+    number_array,
+    rounded_groups,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +40,8 @@ class FriedmanResult:
     chi2_corrected, p_value_corrected : float or None
         The statistic corrected for ties and its p-value; None if only rank sums are known. If all values of every block
         are equal, they are 0 and 1.
+    rounding : float
+        By how much each rank sum may differ from the true one, as it was printed with few digits; 0 if it is exact.
     """
 
     names: tuple[str, ...]
@@ -40,6 +51,7 @@ class FriedmanResult:
     p_value: float
     chi2_corrected: float | None = None
     p_value_corrected: float | None = None
+    rounding: float = 0.0
 
     @property
     def mean_ranks(self) -> FloatArray:
@@ -56,6 +68,22 @@ class FriedmanResult:
         """Name of the algorithm with the lowest mean rank; of equals the first."""
         return self.names[int(self.rank_sums.argmin())]
 
+    @property
+    def chi2_range(self) -> tuple[float, float]:
+        """The lowest and the highest statistic, uncorrected, that the rounding of the ranks allows."""
+        n = self.n_blocks
+        k = len(self.names)
+        lower = (
+            np.sort(self.rank_sums - n * (k + 1) / 2)[::-1] - self.rounding
+        )  # deviations from the mean, which sum to 0
+        upper = lower + 2 * self.rounding
+        levels = np.sort(np.concatenate([lower, upper]))
+        level = np.interp(0.0, [np.clip(one, lower, upper).sum() for one in levels], levels)
+        least = np.clip(level, lower, upper)
+        most = lower + np.clip(-lower.sum() - 2 * self.rounding * np.arange(k), 0.0, 2 * self.rounding)
+        ends = [12 * float(np.square(each).sum()) / (n * k * (k + 1)) for each in (least, most)]
+        return ends[0], min(ends[1], float(n * (k - 1)))
+
     def iman_davenport(self) -> tuple[float, int, int, float]:
         """Return Iman and Davenport's F, which is less conservative than chi-square, its degrees of freedom, and p.
 
@@ -70,15 +98,15 @@ class FriedmanResult:
         """
         from scipy.special import fdtrc
 
-        n = self.n_blocks
-        k = len(self.names)
-        chi2 = self.chi2 if self.chi2_corrected is None else self.chi2_corrected
-        first, second = k - 1, (k - 1) * (n - 1)
-        rest = n * (k - 1) - chi2
-        if rest <= 1e-9 * n * (k - 1):
-            return float("inf"), first, second, 0.0
-        statistic = (n - 1) * chi2 / rest
+        first = self.degrees_of_freedom
+        second = first * (self.n_blocks - 1)
+        statistic = self._iman_davenport_statistic(self.chi2 if self.chi2_corrected is None else self.chi2_corrected)
         return statistic, first, second, float(fdtrc(first, second, statistic))
+
+    def _iman_davenport_statistic(self, chi2: float) -> float:
+        most = self.n_blocks * self.degrees_of_freedom
+        rest = most - chi2
+        return (self.n_blocks - 1) * chi2 / rest if rest > 1e-9 * most else inf
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per algorithm: its name, mean rank and sum of ranks."""
@@ -86,14 +114,25 @@ class FriedmanResult:
         return [{"algorithm": name, "mean_rank": mean, "rank_sum": total} for name, mean, total in ranks]
 
     def tests(self) -> list[dict[str, Any]]:
-        """Return one row per form of the test: uncorrected, and corrected for ties."""
-        forms = [("plain", self.chi2, self.p_value)]
+        """Return one row per form of the test: uncorrected, corrected for ties, and by Iman and Davenport.
+
+        If ranks were rounded, it has the lowest and the highest statistic that the rounding allows.
+        """
+        statistic, first, second, p = self.iman_davenport()
+        forms: list[tuple[str, float, int | None, float]] = [("plain", self.chi2, None, self.p_value)]
         if self.chi2_corrected is not None and self.p_value_corrected is not None:
-            forms.append(("corrected for ties", self.chi2_corrected, self.p_value_corrected))
-        return [
-            {"form": form, "chi2": chi2, "degrees_of_freedom": self.degrees_of_freedom, "p_value": p}
-            for form, chi2, p in forms
-        ]
+            forms.append(("corrected for ties", self.chi2_corrected, None, self.p_value_corrected))
+        forms.append(("Iman-Davenport", statistic, second, p))
+        rows: list[dict[str, Any]] = []
+        for form, value, other, p in forms:
+            row: dict[str, Any] = {"form": form, "statistic": value}
+            if self.rounding:
+                lower, upper = (
+                    self.chi2_range if other is None else map(self._iman_davenport_statistic, self.chi2_range)
+                )
+                row |= {"statistic_lower": lower, "statistic_upper": upper}
+            rows.append(row | {"degrees_of_freedom": first, "denominator_degrees": other, "p_value": p})
+        return rows
 
 
 def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_better: bool = True) -> FriedmanResult:
@@ -136,7 +175,7 @@ def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_
     from scipy.stats import rankdata
 
     array, checked = checked_table(values, names)
-    ranks = rankdata(array if lower_is_better else -array, axis=1)
+    ranks = rankdata(rounded_groups(array if lower_is_better else -array), axis=1)
     n_blocks, k = ranks.shape
     sums = ranks.sum(axis=0)
     between = float(np.square(sums - n_blocks * (k + 1) / 2).sum())
@@ -154,49 +193,74 @@ def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_
     )
 
 
-def friedman_from_ranks(rank_sums: ArrayLike, n_blocks: int, *, names: Iterable[str] | None = None) -> FriedmanResult:
+def friedman_from_ranks(
+    ranks: ArrayLike, n_blocks: int, *, names: Iterable[str] | None = None, decimals: int | None = None
+) -> FriedmanResult:
     """Apply Friedman's test to published ranks.
+
+    Mean ranks are usually printed with one or two digits. Then :attr:`FriedmanResult.chi2_range` holds the statistics
+    that the printed digits allow. Ranks that no rounding explains are refused.
 
     Parameters
     ----------
-    rank_sums : array_like of shape (n_algorithms,)
-        Rank sums. Mean ranks times `n_blocks` also work if they have at least two decimals.
+    ranks : array_like of shape (n_algorithms,)
+        Mean ranks, as printed, or sums of ranks.
     n_blocks : int
         Number of blocks.
     names : iterable of str, optional
         Names of the algorithms.
+    decimals : int, optional
+        Digits after the point with which the ranks are printed; by default the most that any of them has.
 
     Returns
     -------
     FriedmanResult
-        As from :func:`friedman`, but without the correction for ties, which needs the ranks.
+        As from :func:`friedman`, but without the correction for ties, which needs all ranks. If printed ranks do not
+        add up, each is corrected by the same amount in the statistic.
 
     Examples
     --------
-    The error of 40 runs with k-NN in the paper:
+    The error of 40 runs with k-NN in the paper, which states 182.66:
 
-    >>> result = friedman_from_ranks([234, 206, 92.5, 95.5, 160, 52], n_blocks=40)
-    >>> round(result.chi2, 2), f"{result.p_value:.1e}"
-    (182.66, '1.4e-37')
+    >>> result = friedman_from_ranks([5.9, 5.2, 2.3, 2.4, 4.0, 1.3], n_blocks=40)
+    >>> [round(end, 1) for end in result.chi2_range]
+    [179.6, 196.7]
     """
     from scipy.special import chdtrc
 
     n_blocks = check_integer("n_blocks", n_blocks, 2)
-    sums = number_array(rank_sums, f"rank_sums must be numbers, one per algorithm, not {rank_sums!r}.")
-    if sums.ndim != 1 or sums.size < 2 or not np.isfinite(sums).all():
-        raise PqswarmError("rank_sums must be at least two finite numbers, one per algorithm.")
-    k = sums.size
-    rounding = 0.005 * n_blocks  # of a mean rank with two decimals
-    expected = n_blocks * k * (k + 1) / 2
-    if abs(sums.sum() - expected) > k * rounding * (1 + 1e-9):
+    given = number_array(ranks, f"ranks must be numbers, one per algorithm, not {ranks!r}.")
+    if given.ndim != 1 or given.size < 2 or not np.isfinite(given).all():
+        raise PqswarmError("ranks must be at least two finite numbers, one per algorithm.")
+    k = given.size
+    expected = k * (k + 1) / 2
+    are_sums = given.sum() > expected * (n_blocks + 1) / 2
+    digits = max(_count_decimals(one) for one in given.tolist()) if decimals is None else decimals
+    unit = 0.5 * 10.0**-digits
+    scale = 1 if are_sums else n_blocks
+    sums = scale * given
+    missing = abs(float(sums.sum()) - n_blocks * expected)
+    rounding = 0.0 if are_sums and missing < ROUNDING * n_blocks * expected else scale * unit
+    tolerance = rounding * (1 + ROUNDING) + ROUNDING * n_blocks
+    if missing > k * tolerance:
         raise PqswarmError(
-            f"rank_sums of {k} algorithms over {n_blocks} blocks must add up to {expected:g}, not {sums.sum():g}: "
-            f"multiply mean ranks by n_blocks, and give them at least two decimals."
+            f"mean ranks of {k} algorithms must add up to {expected:g}, and rank sums over {n_blocks} blocks to "
+            f"{n_blocks * expected:g}, but these add up to {given.sum():g}: rounding to "
+            f"{count_text(digits, 'decimal')} explains a difference of at most {k * unit:g}. "
+            f"Check the numbers of ranks and blocks."
         )
-    if sums.min() < n_blocks - rounding or sums.max() > n_blocks * k + rounding:
-        raise PqswarmError(f"rank_sums over {n_blocks} blocks must lie between {n_blocks} and {n_blocks * k}.")
-    chi2 = 12 * float(np.square(sums - n_blocks * (k + 1) / 2).sum()) / (n_blocks * k * (k + 1))
-    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, float(chdtrc(k - 1, chi2)))
+    if sums.min() < n_blocks - tolerance or sums.max() > n_blocks * k + tolerance:
+        raise PqswarmError(
+            f"mean ranks of {k} algorithms must lie between 1 and {k}, and rank sums over {n_blocks} blocks between "
+            f"{n_blocks} and {n_blocks * k}."
+        )
+    chi2 = 12 * float(np.square(sums - sums.mean()).sum()) / (n_blocks * k * (k + 1))
+    p = float(chdtrc(k - 1, chi2))
+    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, p, rounding=rounding)
+
+
+def _count_decimals(number: float) -> int:
+    return len(np.format_float_positional(number, trim="-").partition(".")[2])
 
 
 def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -> float:

@@ -8,17 +8,10 @@ from typing import Any
 
 from pqswarm._base.text import disarm, printable
 from pqswarm.errors import unknown_name
+from pqswarm.statistics.latex import LatexTable
 
 TABLE_STYLES = ("text", "csv", "md", "latex")
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-} | {character: f"\\{character}" for character in "&%$#_{}"}
 _MARKDOWN = {character: f"\\{character}" for character in "\\|`[]"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
@@ -28,6 +21,9 @@ def table(
     *,
     headings: Mapping[str, str] | None = None,
     digits: int = 5,
+    caption: str = "",
+    label: str = "",
+    note: str = "",
 ) -> str:
     r"""Write rows as a table.
 
@@ -36,12 +32,15 @@ def table(
     rows : iterable of mappings
         Rows with the same keys, such as :meth:`FriedmanResult.rows` returns.
     style : {"text", "csv", "md", "latex"}
-        ``latex`` is a ``tabular`` that needs the package booktabs. ``csv`` has the keys as headings and full precision,
-        and escapes formulas by an apostrophe. Untrusted names are escaped in all styles.
+        ``latex`` is a ``table`` that fits the column of a journal, or a ``table*`` that fits its page; it needs the
+        packages booktabs and array. ``csv`` has the keys as headings and full precision, and escapes formulas by an
+        apostrophe. Untrusted names are escaped in all styles.
     headings : mapping of str to str, optional
         Headings that differ from the keys; not in CSV.
     digits : int
-        Significant digits; not in CSV.
+        Significant digits; not in CSV. p-values have three.
+    caption, label, note : str
+        In LaTeX, the caption, the name for references, without ``tab:``, and text below the table.
 
     Returns
     -------
@@ -62,11 +61,15 @@ def table(
     if style == "csv":
         return _csv_table(keys, given)
     names = [printable((headings or {}).get(key, key)) for key in keys]
-    cells = [names, *([_table_cell(row[key], digits) for key in keys] for row in given)]
-    numeric = [
-        all(isinstance(row[key], int | float) and not isinstance(row[key], bool) for row in given) for key in keys
-    ]
-    return {"text": _text_table, "md": _markdown_table, "latex": _latex_table}[style](cells, numeric)
+    cells = [names, *([_table_cell(row[key], 3 if key.startswith("p_") else digits) for key in keys] for row in given)]
+    numeric = [all(_is_number(row[key]) or row[key] is None for row in given) for key in keys]
+    if style == "latex":
+        return LatexTable(names, cells[1:], numeric, caption, label, note).latex()
+    return (_text_table if style == "text" else _markdown_table)(cells, numeric)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _table_cell(value: Any, digits: int) -> str:
@@ -124,11 +127,3 @@ def _markdown_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> 
 def escape_markdown(text: str) -> str:
     """Return text with special characters of Markdown and HTML escaped."""
     return "".join(_MARKDOWN.get(character, character) for character in printable(text))
-
-
-def _latex_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    escaped = [["".join(_LATEX.get(character, character) for character in cell) for cell in line] for line in cells]
-    head, *body = [" & ".join(line).rstrip() + r" \\" for line in _padded_table(escaped, numeric)]
-    columns = "".join("r" if right else "l" for right in numeric)
-    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
-    return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end])
