@@ -34,11 +34,12 @@ def sfs(error, n, d):
 class UPSO2D:
     """2D-UPSO with loops over particles, dimensions and features; draws in the same order as the fast one.
 
-    With `pairs`, r1 and r2 are one pair of numbers for each particle.
+    With `pairs`, r1 and r2 are one pair of numbers for each particle; with `separate`, drawn again for the local
+    velocity. With `old`, max(F) is that of the swarm before.
     """
 
-    def __init__(self, n, rng, ps=30, w=1.0, c1=2.0, c2=2.0, u=0.9, rg=30, pairs=False):
-        self.n, self.rng, self.ps, self.pairs = n, rng, ps, pairs
+    def __init__(self, n, rng, ps=30, w=1.0, c1=2.0, c2=2.0, u=0.9, rg=30, pairs=False, separate=False, old=False):
+        self.n, self.rng, self.ps, self.pairs, self.separate, self.old = n, rng, ps, pairs, separate, old
         self.w, self.c1, self.c2, self.u, self.rg = w, c1, c2, u, rg
         x = rng.random((ps, n)) < 0.5
         while not x.any(axis=1).all():
@@ -56,6 +57,11 @@ class UPSO2D:
             [int(p and not q) for p, q in zip(a, x, strict=True)],
         ]
 
+    def draw_pair(self):
+        if self.pairs:
+            return [[[[r] * self.n] * 2 for r in self.rng.random(self.ps)] for _ in range(2)]
+        return [self.rng.random((self.ps, 2, self.n)) for _ in range(2)]
+
     def move(self):
         ps, n = self.ps, self.n
         stale = [i for i in range(ps) if self.count[i] >= self.rg]
@@ -63,10 +69,8 @@ class UPSO2D:
             fresh = self.rng.random((len(stale), 2, n)).tolist()
             for i, v in zip(stale, fresh, strict=True):
                 self.v[i], self.count[i] = v, 0
-        if self.pairs:
-            r1, r2 = ([[[r] * n] * 2 for r in self.rng.random(ps)] for _ in range(2))
-        else:
-            r1, r2 = self.rng.random((ps, 2, n)), self.rng.random((ps, 2, n))
+        r1, r2 = self.draw_pair()
+        s1, s2 = self.draw_pair() if self.separate else (r1, r2)
         for i in range(ps):
             around = sorted({(i - 1) % ps, i, (i + 1) % ps})
             neighbour = min(around, key=lambda k: self.pbest_f[k])
@@ -76,9 +80,9 @@ class UPSO2D:
             own = self.learn_from(self.x[i], [False] * n)
             for row in range(2):
                 for j in range(n):
-                    glob = self.w * self.v[i][row][j] + self.c1 * r1[i][row][j] * cog[row][j]
-                    local = glob + self.c2 * r2[i][row][j] * soc2[row][j] + self.delta[i] * own[row][j]
-                    glob += self.c2 * r2[i][row][j] * soc1[row][j] + self.delta[i] * own[row][j]
+                    kept = self.w * self.v[i][row][j] + self.delta[i] * own[row][j]
+                    glob = kept + self.c1 * r1[i][row][j] * cog[row][j] + self.c2 * r2[i][row][j] * soc1[row][j]
+                    local = kept + self.c1 * s1[i][row][j] * cog[row][j] + self.c2 * s2[i][row][j] * soc2[row][j]
                     self.v[i][row][j] = self.u * glob + (1 - self.u) * local
         spins = self.rng.random(ps)
         for i in range(ps):
@@ -102,7 +106,7 @@ class UPSO2D:
             self.gbest = list(self.x[errors.index(self.gbest_f)])
             self.delta = [0.0] * self.ps
         else:
-            worst = max(errors)
+            worst = max(self.f if self.old else errors)
             weight = [1 - e / worst if worst > 0 else 0.0 for e in errors]
             self.delta = [d if e < old else -d for d, e, old in zip(weight, errors, self.f, strict=True)]
             for i, e in enumerate(errors):

@@ -124,6 +124,14 @@ class TestACO:
         left = sum((1 - errors[ant]) * np.stack([masks[ant], ~masks[ant]]) for ant in best)
         np.testing.assert_allclose(search.pheromone, np.clip(0.8 + left / 5, 0.3, 1.5))
 
+    def test_the_other_readings_of_a_and_rho(self):
+        search = ACO(10, 0, {"factor": 0.2, "factor_as": "multiplier", "evaporation_as": "persistence"})
+        masks = search.ask()
+        errors = np.linspace(0, 0.98, 50)
+        search.tell(masks, errors)
+        left = sum((1 - errors[ant]) * np.stack([masks[ant], ~masks[ant]]) for ant in range(5))
+        np.testing.assert_allclose(search.pheromone, np.clip(0.2 + 0.2 * left, 0.3, 1.5))
+
     def test_the_global_best_is_remembered(self):
         search = ACO(10, 0, {"depositors": "global-best"})
         first = search.ask()
@@ -185,7 +193,7 @@ class TestBPSO:
 class TestCatfish:
     def run(self, gbest_errors, **options):
         """Feed a script of lowest errors; return in which iterations catfish were asked for, and the search."""
-        search = CatfishBPSO(99, 0, options)
+        search = CatfishBPSO(99, 0, options | {"catfish_positions": "extreme"})
         fired = []
         for iteration, lowest in enumerate(gbest_errors):
             masks = search.ask()
@@ -213,7 +221,7 @@ class TestCatfish:
         assert self.run(np.full(10, 0.5), refresh_gap=1, catfish_fraction=0.2) == [2, 3, 4, 5, 6, 7, 8, 9]
 
     def test_both_extremes_come_and_velocity_and_memory_stay(self):
-        search = CatfishBPSO(60, 1)
+        search = CatfishBPSO(60, 1, {"catfish_positions": "extreme"})
         full = empty = mixed = 0
         for _ in range(400):
             masks = search.ask()

@@ -98,11 +98,64 @@ def test_adaptive_weight_at_the_ends():
     assert adaptive_weight(np.array([0.1, np.inf]), np.array([0.2, 0.1])).tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(("seed", "randomness"), [*((seed, "element") for seed in range(4)), (4, "particle")])
-def test_2d_upso_equals_its_slow_twin(seed, randomness):
+def test_adaptive_weight_relative_to_another_swarm():
+    errors = np.array([0.25, 0.75, 2.0, np.inf])
+    previous = np.array([0.5, 0.5, 0.25, 0.5])
+    assert adaptive_weight(errors, previous, previous).tolist() == [0.5, 0.5, 3.0, 0.0]
+    assert adaptive_weight(errors, previous, np.zeros(4)).tolist() == [0, 0, 0, 0]
+
+
+def sizes_asked(options, n=12, moves=60):
+    """Sizes that a swarm asks for, a row per move, after its first subsets, and the swarm."""
+    search = UPSO2D(n, 3, options)
+    sizes = []
+    for move in range(moves):
+        masks = search.ask()
+        if move:
+            sizes.append(masks.sum(axis=1))
+        search.tell(masks, np.abs(masks.sum(axis=1) - 4.0) / n)
+    return np.array(sizes), search
+
+
+def test_sizes_drawn_uniformly_are_not_learned():
+    sizes, _ = sizes_asked({"cardinality": "uniform"}, moves=200)
+    frequencies = np.bincount(sizes.ravel(), minlength=13)[1:] / sizes.size
+    assert np.abs(frequencies - 1 / 12).max() < 0.015  # four standard deviations
+    learned, _ = sizes_asked({}, moves=200)
+    assert np.bincount(learned.ravel())[4] > 2 * learned.size / 12
+
+
+def test_sizes_of_exemplars_are_at_most_one_off():
+    search = UPSO2D(12, 0, {"cardinality": "exemplar", "swarm_size": 300, "unification": 1.0})
+    first = search.ask()
+    search.tell(first, np.linspace(0.2, 0.8, 300))
+    before = first.sum(axis=1)
+    leader = before[0]
+    sizes = search.ask().sum(axis=1)
+    near = np.minimum(np.abs(sizes - before), np.abs(sizes - leader))
+    assert near.max() == 1
+    clear = np.abs(before - leader) > 2
+    towards = np.abs(sizes[clear] - leader) <= 1
+    assert 0.25 < towards.mean() < 0.75  # c_1 = c_2: half of the particles
+    sizes, _ = sizes_asked({"cardinality": "exemplar"})
+    assert sizes[-20:].mean() < sizes[:5].mean()  # towards four features
+
+
+@pytest.mark.parametrize(
+    ("seed", "options", "twin"),
+    [
+        (0, {}, {"pairs": True}),
+        (1, {}, {"pairs": True}),
+        (2, {"randomness": "element"}, {}),
+        (3, {"separate_draws": True}, {"pairs": True, "separate": True}),
+        (4, {"separate_draws": True, "randomness": "element"}, {"separate": True}),
+        (5, {"worst_error": "previous"}, {"pairs": True, "old": True}),
+    ],
+)
+def test_2d_upso_equals_its_slow_twin(seed, options, twin):
     table = problem("breast cancer, 12 features, Gaussian NB")
-    fast = UPSO2D(12, seed, {"randomness": randomness})
-    slow = searches.UPSO2D(12, stream(seed, ()), pairs=randomness == "particle")
+    fast = UPSO2D(12, seed, options)
+    slow = searches.UPSO2D(12, stream(seed, ()), **twin)
     for _ in range(75):  # beyond two refreshes of all velocities
         masks = fast.ask()
         np.testing.assert_array_equal(masks, slow.x)
@@ -188,5 +241,5 @@ def test_options_change_the_search():
         return np.concatenate(asked)
 
     plain = path()
-    for options in ({"randomness": "particle"}, {"clip_negative": True}, {"refresh_gap": 4}, {"neighbors": 3}):
+    for options in ({"randomness": "element"}, {"clip_negative": True}, {"refresh_gap": 4}, {"neighbors": 3}):
         assert not np.array_equal(plain, path(**options)), options

@@ -272,7 +272,7 @@ def test_asking_a_finished_run_is_an_error():
 
 def test_a_custom_search():
     class Lottery(Search):
-        name, title, may_ask_empty = "lottery", "Lottery", False
+        name, title = "lottery", "Lottery"
 
         def _start(self):
             pass
@@ -318,6 +318,28 @@ def test_other_packages_register_by_entry_point(installed):
         with pytest.raises(PqswarmError, match=told):
             ALGORITHMS[name]
     assert (ALGORITHMS["mine"].title, ALGORITHMS["mine"].name) == ("Mine", "mine")
+
+
+def test_a_search_by_its_import_path(tmp_path, monkeypatch):
+    code = PLUGIN + "class Nameless(Search):\n    _start = _next = _learn = None\n"
+    (tmp_path / "by_path.py").write_text(code.replace("import BPSO", "import BPSO, Search"))
+    monkeypatch.syspath_prepend(tmp_path)
+    table = problem(EASY[0])
+    assert minimize("by_path:Mine", table, 95).error == minimize("bpso", table, 95).error
+    for path, told in (
+        ("by_path:Min", "unknown class of by_path 'Min': did you mean 'Mine'"),
+        ("by_path:__name__", r"algorithm by_path:__name__, must be derived from pqswarm\.search\.base\.Search"),
+        ("by_path:Search", "algorithm by_path:Search, lacks _learn, _next, _start"),
+        ("by_path:Nameless", "algorithm by_path:Nameless has no name: set one in the class"),
+        (
+            "no_such_file:Mine",
+            "No module named 'no_such_file'. Install its package, or .* PYTHONPATH",
+        ),
+        ("by path:Mine", "unknown algorithm 'by path:Mine'.* such as my_module:MySearch"),
+        (3, "unknown algorithm"),
+    ):
+        with pytest.raises(PqswarmError, match=told):
+            minimize(path, table, 95)
 
 
 def test_searches_have_little_overhead():

@@ -61,10 +61,11 @@ class Registry(Mapping[str, _Member]):
         name = getattr(member, "name", None)
         if not isinstance(name, str) or name in self._built_in:
             raise PqswarmError(f"{self._what} {name!r} cannot be registered: give it a name that is not built in.")
-        self._members[name] = self._check_member(member, f"{self._what} {name!r}")
+        self._members[name] = self.checked_member(member, f"{self._what} {name!r}")
         return member
 
-    def _check_member(self, member: object, described: str) -> _Member:
+    def checked_member(self, member: object, described: str) -> _Member:
+        """Return a member that can be used, or raise an error that calls it `described`."""
         if not (isinstance(member, self._base) or (isinstance(member, type) and issubclass(member, self._base))):
             raise PqswarmError(f"{described}, must be derived from {self._base.__module__}.{self._base.__qualname__}.")
         if lacking := ", ".join(sorted(getattr(member, "__abstractmethods__", ()))):
@@ -85,7 +86,7 @@ class Registry(Mapping[str, _Member]):
                 loaded = point.load()
             except (Exception, SystemExit) as error:  # third-party code may raise anything
                 raise PqswarmError(f"{described}, cannot be loaded: {error}.") from error
-            member = self._check_member(loaded, described)
+            member = self.checked_member(loaded, described)
             if member.name != name:
                 raise PqswarmError(f"{described}, calls itself {member.name!r}: the names must agree.")
             self._members[name] = member

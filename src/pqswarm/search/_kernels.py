@@ -123,14 +123,14 @@ def best_on_ring(errors, neighbors):
 
 
 @njit(cache=True, nogil=True)
-def self_confidence(errors, previous):
-    """Return the self-confidence of each particle."""
+def self_confidence(errors, previous, swarm):
+    """Return the self-confidence of each particle, relative to the largest error of a swarm."""
     worst = 0.0
     out = np.zeros(errors.size)
-    for error in errors:
+    for error in swarm:
         worst = max(worst, error)
     for i in range(errors.size if worst > 0.0 else 0):
-        fraction = errors[i] / worst if worst < np.inf else 1.0 * (errors[i] == np.inf)
+        fraction = errors[i] / worst if errors[i] < np.inf else 1.0
         weight = min(1.0 - fraction, 1.0)
         out[i] = (weight if errors[i] < previous[i] else -weight) + 0.0  # the sum turns -0 into 0
     return out

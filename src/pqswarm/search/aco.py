@@ -17,9 +17,15 @@ class ACOParameters(SearchParameters):
     """Parameters of ant colony optimisation."""
 
     colony_size: int = parameter("ants", default=50, low=1, high=100_000, symbol="as")
-    factor: float = parameter("divisor of the deposited pheromone", default=5.0, low=1e-6, high=1e6, symbol="a")
+    factor: float = parameter("scale of the deposited pheromone", default=5.0, low=1e-6, high=1e6, symbol="a")
+    factor_as: str = parameter(
+        "whether deposits are divided or multiplied by it", default="divisor", choices=("divisor", "multiplier")
+    )
     evaporation: float = parameter(
         "fraction of the pheromone that evaporates per iteration", default=0.2, low=0, high=1, symbol="rho"
+    )
+    evaporation_as: str = parameter(
+        "whether that fraction evaporates or persists", default="evaporation", choices=("evaporation", "persistence")
     )
     pheromone_low: float = parameter("minimum pheromone on an edge", default=0.3, low=1e-6, high=1e6, symbol="tau_min")
     pheromone_high: float = parameter("maximum pheromone on an edge", default=1.5, low=1e-6, high=1e6, symbol="tau_max")
@@ -44,7 +50,8 @@ class ACO(Search):
     """Ant colony optimisation on a line of features with two edges each, take and leave.
 
     The paper gives the colony size, the factor, the evaporation and the limits. The initial pheromone of 1 on all edges
-    (or the nearest allowed value), and which ants deposit how much, are our choice.
+    (or the nearest allowed value), and which ants deposit how much, are our choice. The factor is a divisor, since
+    one deposit multiplied by 5 reaches the upper limit at any error below 0.7.
 
     References
     ----------
@@ -68,7 +75,7 @@ class ACO(Search):
 
     def _next(self) -> BoolArray:
         draws = self.rng.random((self.parameters.colony_size, self.n_features))
-        return self._resize(draws < pheromone_probability(self.pheromone))
+        return np.asarray(draws < pheromone_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         from pqswarm.search._kernels import deposit_pheromone
@@ -86,8 +93,8 @@ class ACO(Search):
             self.pheromone,
             masks[order[:count]],
             errors_as_rates(errors)[order[:count]],
-            float(p.factor),
-            float(p.evaporation),
+            float(p.factor if p.factor_as == "divisor" else 1.0 / p.factor),
+            float(p.evaporation if p.evaporation_as == "evaporation" else 1.0 - p.evaporation),
             float(p.pheromone_low),
             float(p.pheromone_high),
         )

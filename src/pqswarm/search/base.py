@@ -30,7 +30,9 @@ class Search(ABC):
     """One run of a search algorithm, by ask and tell.
 
     It proposes feature subsets and learns their errors; it never sees data, budget, clock or disk. To add an algorithm,
-    derive from this class, set the class variables, and write `_next` and `_learn`.
+    derive from this class, set the class variables, and write `_start`, `_next` and `_learn`. If a `size` is required,
+    features of the subsets that `_next` returned are dropped or added at random before they are evaluated; `_learn`
+    receives them as evaluated.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ class Search(ABC):
     name, title : str
         The name under which it is registered; its name in tables and figures.
     may_ask_empty : bool
-        Whether it can propose the empty subset.
+        Whether it can propose the empty subset, by default not.
     equivariant : bool
         Whether the numbering of the features is irrelevant. Such a search draws only by ``self.rng.random``, with
         features along the last axis.
@@ -77,7 +79,7 @@ class Search(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     Parameters: ClassVar[type[SearchParameters]] = SearchParameters
-    may_ask_empty: ClassVar[bool]
+    may_ask_empty: ClassVar[bool] = False
     equivariant: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
@@ -123,7 +125,7 @@ class Search(ABC):
 
     @property
     def min_evaluations(self) -> int:
-        """Minimum number of evaluations to find anything."""
+        """Minimum number of evaluations to find anything; above 1, the search passes other sizes on its way."""
         return 1
 
     def ask(self) -> BoolArray:
@@ -142,6 +144,8 @@ class Search(ABC):
                         f"it asks for masks of shape {masks.shape} and type {masks.dtype}, not for boolean ones of "
                         f"shape (m, {self.n_features}), m at least 1"
                     )
+                if self.min_evaluations == 1:
+                    masks = self._resize(masks)
             self._pending = masks
         return self._pending
 
@@ -213,7 +217,7 @@ class Search(ABC):
 
     def _resize(self, masks: BoolArray) -> BoolArray:
         """Drop or add features at random until each subset has the required size, if one is set."""
-        if self.size is None:
+        if self.size is None or (masks.sum(axis=1) == self.size).all():
             return masks
         priority = self.rng.random(masks.shape) + masks
         keep = np.argsort(-priority, axis=1, kind="stable")[:, : self.size]

@@ -55,7 +55,7 @@ class BinarySwarm(VelocitySwarm):
             float(p.social),
             float(p.velocity_limit),
         )
-        return self._resize(self.rng.random(self.positions.shape) < take_probability(self.velocities))
+        return np.asarray(self.rng.random(self.positions.shape) < take_probability(self.velocities))
 
 
 class BPSOParameters(BinarySwarmParameters):

@@ -17,19 +17,19 @@ class CatfishParameters(BPSOParameters):
         "iterations without a better global best after which they are replaced", default=3, low=1, symbol="RG"
     )
     catfish_positions: str = parameter(
-        "new positions: all features or none at random, or drawn as at the start",
-        default="extreme",
-        choices=("extreme", "random"),
+        "new positions: drawn as at the start, or all features or none at random",
+        default="random",
+        choices=("random", "extreme"),
     )
 
 
 class CatfishBPSO(BPSO):
     """Binary particle swarm optimisation with catfish particles.
 
-    When the global best has not improved for `refresh_gap` iterations, each of the worst particles moves at random to
-    all ones or all zeros; it keeps its velocity and its personal best. The count then restarts. The paper calls these
-    particles "reinitialized", which is ``catfish_positions="random"``. The two ends of the space, as in the literature
-    on catfish particles, and what a particle keeps are our choice.
+    When the global best has not improved for `refresh_gap` iterations, the worst particles are reinitialized: their
+    positions are drawn as at the start. They keep their velocities and their personal bests, which is our choice. The
+    count then restarts. With ``catfish_positions="extreme"`` each moves to all ones or all zeros instead, as in the
+    literature on catfish particles.
 
     References
     ----------
@@ -60,8 +60,7 @@ class CatfishBPSO(BPSO):
         catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; ties by index
         self.velocities[catfish] = before[catfish]
         if self.parameters.catfish_positions == "random":
-            positions[catfish] = self._random_subsets(catfish.size)
+            positions[catfish] = self._random_subsets(catfish.size, self.parameters.start_probability)
         else:
-            extremes = np.repeat(self.rng.random((catfish.size, 1)) < 0.5, self.n_features, axis=1)
-            positions[catfish] = self._resize(extremes)
+            positions[catfish] = self.rng.random((catfish.size, 1)) < 0.5
         return positions

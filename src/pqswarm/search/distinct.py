@@ -126,7 +126,6 @@ class DistinctSearch(Search):
     `_make_distinct`.
     """
 
-    may_ask_empty = False
     equivariant = prefers_small = True
     state_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")
     growing_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")

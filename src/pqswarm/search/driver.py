@@ -150,7 +150,7 @@ def minimize(
     Parameters
     ----------
     algorithm : str or type
-        A name in :data:`ALGORITHMS`, or a subclass of :class:`Search`.
+        A name in :data:`ALGORITHMS`, a subclass of :class:`Search`, or its import path, ``"my_module:MySearch"``.
     evaluator : Evaluator
         Any object with `n_features` and ``errors(masks)``. MERIT also uses `blocks` and `raced` of an evaluator.
     max_evaluations : int

@@ -50,11 +50,11 @@ def _learning_set_with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
     return learned
 
 
-def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
+def adaptive_weight(errors: FloatArray, previous: FloatArray, swarm: FloatArray | None = None) -> FloatArray:
     r"""Return the self-confidence of each particle, from its current and previous error.
 
-    :math:`\Delta_i = \pm(1 - f_i / \max f)`, positive if the particle's error fell, else negative; all 0 if no error
-    is positive.
+    :math:`\Delta_i = \pm(1 - f_i / \max F)`, plus if the particle's error fell, else minus. `swarm` are the errors F,
+    by default the current ones; if none of them is positive, all weights are 0.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
     """
     from pqswarm.search._kernels import self_confidence
 
-    return np.asarray(self_confidence(errors, previous))
+    return np.asarray(self_confidence(errors, previous, errors if swarm is None else swarm))
 
 
 def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:

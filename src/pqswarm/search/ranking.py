@@ -30,7 +30,6 @@ class Ranking(Search):
     title = "Ranking"
     Parameters = RankingParameters
     parameters: RankingParameters
-    may_ask_empty = False
     deterministic = runs_once = needs_order = True
     state_fields = ("asked",)
 

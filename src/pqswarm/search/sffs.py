@@ -30,7 +30,6 @@ class SFFS(Search):
     title = "SFFS"
     Parameters = SFFSParameters
     parameters: SFFSParameters
-    may_ask_empty = False
     equivariant = deterministic = runs_once = needs_size = True
     state_fields = ("current", "records", "removing")
 

@@ -66,6 +66,7 @@ class Swarm(Search):
             self.gbest = self.pbest[leader].copy()
             self.gbest_error = np.array(self.pbest_errors[leader])
         self._notice(errors, better, improved)
+        self.positions = masks
         self.errors = errors
         self.iteration = self.iteration + 1
 

@@ -3,38 +3,42 @@
 import numpy as np
 
 from pqswarm._base.parameters import parameter
-from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.search.learning2d import adaptive_weight, neighborhood_best
-from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.search.learning2d import neighborhood_best
+from pqswarm.search.swarm2d import Swarm2D, Swarm2DParameters
 
 
-class UPSO2DParameters(VelocityParameters):
+class UPSO2DParameters(Swarm2DParameters):
     """Parameters of 2D-UPSO."""
 
-    inertia: float = parameter("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
-    refresh_gap: int = parameter(
-        "iterations without a better personal best after which a velocity is redrawn", default=30, low=1, symbol="RG"
+    separate_draws: bool = parameter(
+        "whether r_1 and r_2 are drawn separately for the velocities towards the global and the neighbours' best",
+        default=False,
     )
-    clip_negative: bool = parameter(
-        "whether negative likelihoods are clipped to zero when a cardinality is drawn", default=False
-    )
-    cognitive: float = parameter("weight of a particle's personal best", default=2.0, low=0, high=100, symbol="c_1")
-    social: float = parameter("weight of the bests of other particles", default=2.0, low=0, high=100, symbol="c_2")
     unification: float = parameter(
         "weight of the global best relative to the neighbours' best", default=0.9, low=0, high=1, symbol="u"
     )
     neighbors: int = parameter("neighbours on each side of a particle, on a ring", default=1, low=1)
+    cardinality: str = parameter(
+        "sizes of the next subsets: learned likelihoods, an exemplar's size at most one off, or all equally likely",
+        default="learned",
+        choices=("learned", "exemplar", "uniform"),
+        symbol="xi",
+    )
 
 
-class UPSO2D(VelocitySwarm):
+class UPSO2D(Swarm2D):
     r"""Unified particle swarm optimisation with learning in two dimensions (Algorithm 3 of the paper).
 
     .. math::
         \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{cog}
         + c_2 r_2 (u \mathcal{L}_{soc,1} + (1 - u) \mathcal{L}_{soc,2}) + \Delta_i \mathcal{L}_i
 
-    These are the paper's equations 3 to 5 combined. The ring of neighbours, and random numbers r_1, r_2 per element of
-    the velocity, are our choice.
+    These are the paper's equations 3 to 5 combined, with one pair of random numbers r_1, r_2 per particle. The ring of
+    neighbours is our choice. ``cardinality`` tests what the learning of sizes contributes. With "uniform" every size is
+    equally likely, as it is before anything is learned. With "exemplar" the size is that of the personal, the global or
+    the neighbours' best, drawn by their weights :math:`c_1, c_2 u, c_2 (1 - u)`; then -1, 0 or 1 is added at random,
+    because a swarm that only copied sizes would never leave those of its first subsets.
 
     References
     ----------
@@ -46,49 +50,40 @@ class UPSO2D(VelocitySwarm):
     title = "2D-UPSO"
     Parameters = UPSO2DParameters
     parameters: UPSO2DParameters
-    may_ask_empty = False
-    state_fields = (*VelocitySwarm.state_fields, "weights", "stagnation")
 
-    def _start(self) -> None:
-        super()._start()
-        count = self.parameters.swarm_size
-        self.velocities = self.rng.random((count, 2, self.n_features))
-        self.weights: FloatArray = np.zeros(count)
-        self.stagnation = np.zeros(count, dtype=np.int64)
+    def _likelihoods(self) -> FloatArray:
+        self.nbest = self.pbest[neighborhood_best(self.pbest_errors, self.parameters.neighbors)]
+        u = self.parameters.unification
+        if self.parameters.separate_draws:
+            return u * self._velocities_towards(1.0) + (1 - u) * self._velocities_towards(0.0)
+        return self._velocities_towards(u)
 
-    def _move(self) -> BoolArray:
-        from pqswarm.search._kernels import likeliest_features, spin_cardinality_wheels
-
-        self._refresh()
-        self.velocities = self._learned_velocities()
-        likelihoods = self.velocities
-        count = len(self.velocities)
-        if self.parameters.clip_negative:
-            likelihoods = likelihoods.copy()
-            rho = likelihoods[:, 0]
-            np.maximum(rho, 0.0, out=rho, where=(rho > 0).any(axis=1, keepdims=True))
-        r = self.rng.random(count) * likelihoods[:, 0].sum(axis=1)
-        xi = spin_cardinality_wheels(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
-        return np.asarray(likeliest_features(likelihoods, 1, xi))
-
-    def _refresh(self) -> None:
-        """Redraw the velocity of particles that have not improved for too long."""
-        if self.stagnation.max() >= self.parameters.refresh_gap:
-            stale = self.stagnation >= self.parameters.refresh_gap
-            self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
-            self.stagnation[stale] = 0
-
-    def _learned_velocities(self) -> FloatArray:
+    def _velocities_towards(self, unification: float) -> FloatArray:
+        """Return the next velocities by one draw of r_1 and r_2."""
         from pqswarm.search._kernels import learn_2d_velocities
 
         p = self.parameters
-        bests = self.pbest, self.gbest, self.pbest[neighborhood_best(self.pbest_errors, p.neighbors)]
+        bests = self.pbest, self.gbest, self.nbest
         r1, r2 = self._random_numbers(), self._random_numbers()
-        rates = float(p.inertia), float(p.cognitive), float(p.social), float(p.unification)
+        rates = float(p.inertia), float(p.cognitive), float(p.social), float(unification)
         velocities = learn_2d_velocities(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
         return np.asarray(velocities)
 
-    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:  # noqa: ARG002
-        if self.iteration > 0:
-            self.weights = adaptive_weight(errors, self.errors)
-            self.stagnation = self.stagnation + ~better
+    def _sizes(self, r: FloatArray) -> IntArray:
+        p = self.parameters
+        if p.cardinality == "uniform":
+            return 1 + (r * self.n_features).astype(np.int64)
+        if p.cardinality == "exemplar":
+            return self._sizes_of_exemplars(r)
+        return super()._sizes(r)
+
+    def _sizes_of_exemplars(self, r: FloatArray) -> IntArray:
+        from pqswarm.search._kernels import spin_roulette_wheel
+
+        p = self.parameters
+        weights = np.array([p.cognitive, p.social * p.unification, p.social * (1 - p.unification)])
+        leaders = np.broadcast_to(self.gbest, self.pbest.shape)
+        sizes = np.stack([self.pbest, leaders, self.nbest]).sum(axis=2)
+        drawn = sizes[spin_roulette_wheel(weights, r), np.arange(len(r))]
+        steps = (3 * self.rng.random(len(r))).astype(np.int64) - 1
+        return np.asarray(np.clip(drawn + steps, 1, self.n_features))
