@@ -49,9 +49,11 @@ def smoke_copy(smoke_study, tmp_path):
     return shutil.copytree(smoke_study, tmp_path / "smoke")
 
 
-def test_the_same_command_again_changes_nothing(smoke_copy, pqswarm, no_report):
+def test_the_same_command_again_changes_nothing(smoke_copy, monkeypatch, pqswarm, no_report):
+    """Also next to the folder, which has the name of the built-in plan."""
     before = contents(smoke_copy)
-    run = pqswarm("study", "smoke", "--out", smoke_copy, "--jobs", 1)
+    monkeypatch.chdir(smoke_copy.parent)
+    run = pqswarm("study", "smoke", "--out", "smoke", "--jobs", 1)
     assert run.returncode == 0, run.stderr
     assert "38 of 38 runs" in run.stderr.splitlines()[0]
     assert "total time of all workers" not in run.stderr, "something was computed again"
@@ -205,7 +207,7 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
     run = pqswarm("study", "quick", "--out", folder)
     assert run.returncode == 2
     assert "holds a study with another plan:\n" in run.stderr
-    assert "  runs: 1 in the plan, 3 in the study\n" in run.stderr
+    assert "  runs: 4 in the plan, 3 in the study\n" in run.stderr
     content = (folder / "study.sqlite").read_bytes()[:-5000]
     (tmp_path / "study.sqlite").write_bytes(content)
     run = pqswarm("study", "smoke", "--out", tmp_path)

@@ -161,3 +161,19 @@ def test_types_and_capture_requirements():
     assert visible_classes(names, 12_800, 50.0, 10.0) == set(names)
     assert visible_classes(names, 12_800, 50.0, 4.0) == set(names) - {"flicker_with_harmonics"}
     assert visible_classes(names, 1_000, 50.0, 10.0) == set(names) - {"oscillatory_transient", "notching"}
+
+
+def test_groups_are_those_of_the_paper():
+    """Section 4.1, by the numbers of the table."""
+    numbered = dict(enumerate(list(EVENT_CLASSES.built_in)[:14], 1))
+    printed = {
+        "stationary": (2, 7, 8),
+        "non-stationary": (3, 4, 5, *range(9, 15)),
+        "low frequency": range(1, 8),
+        "high frequency": range(8, 15),
+        "single": range(1, 10),
+        "simultaneous": range(10, 15),
+    }
+    for group, numbers in printed.items():
+        assert [number for number, name in numbered.items() if group in EVENT_CLASSES[name].groups] == list(numbers)
+    assert {group for name in numbered.values() for group in EVENT_CLASSES[name].groups} == set(printed)

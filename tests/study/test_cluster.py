@@ -137,6 +137,7 @@ def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
     total = sum(cell.n_runs for cell in load_plan(tmp_path / "plan.toml").cells().values())
     assert runs_done < total, "it was killed after the searches"
     assert contents(tmp_path / "killed") == contents(tmp_path / "local")
+    assert "StageTwo" in {place[1] for place in contents(tmp_path / "killed")["findings"]}
 
     # The cluster goes away while the command runs: the finished runs are kept, and it says how to go on.
     def checkpoints():

@@ -12,7 +12,7 @@ from pqswarm.evaluation import GridSearchResult
 from pqswarm.study import Store, findings
 from pqswarm.study.findings import Finding
 
-AWKWARD = {"a": 0.1 + 0.2, "ü / ö": 1 / 3, "least": 5e-324, "most": 1.7976931348623157e308, "none": inf}
+AWKWARD = {"a": (0.1 + 0.2, 0.0), "ü / ö": (1 / 3,), "edges": (5e-324, 1.7976931348623157e308, inf), "none": ()}
 MASK = np.arange(99) % 3 == 0
 COUNTS = np.arange(9).reshape(3, 3)
 GRID = GridSearchResult(("metric", "k"), (("cosine", 1), ("l1", 2)), np.array([1 / 3, 0.1 + 0.2]), (False, True))

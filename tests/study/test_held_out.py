@@ -1,5 +1,6 @@
 """Sets of held-out events: what scikit-learn finds on them, one by one resumed, and old stores with one set."""
 
+import json
 from math import inf
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_errors_with_noise_by_scikit_learn(study, events, seed, level):
     model = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan", algorithm="brute"))
     model.fit(events.X(level), events.y)
     found = find(study, HeldOut, "k-NN", level, seed)
-    assert found.errors["all features"] == pytest.approx(1 - model.score(new.X(level), new.y), abs=1e-12)
+    assert found.errors["all features"] == pytest.approx([1 - model.score(new.X(level), new.y)], abs=1e-12)
 
 
 def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
@@ -75,24 +76,27 @@ def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
     ("scaling", "scaler"), [("minmax", MinMaxScaler), ("standard", StandardScaler), ("robust", RobustScaler)]
 )
 def test_new_events_are_scaled_as_the_plan_says(events, scaling, scaler):
-    masks = {"all features": np.ones(99, dtype=bool), "some": np.arange(99) % 7 == 0}
+    masks = {"all features": np.ones((1, 99), dtype=bool), "some": np.arange(99) % np.array([[7], [5]]) == 0}
     problem = StudyProblem(events.X(inf), events.y, np.arange(40) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
     new = events_of_few(5, inf, 1)
-    found = run.evaluate_held_out("NB", problem, masks, events, new, (inf, 7), 1)
-    for name, mask in masks.items():
-        model = make_pipeline(scaler(), GaussianNB()).fit(events.X(inf)[:, mask], events.y)
-        assert found.errors[name] == (model.predict(new.X(inf)[:, mask]) != new.y).mean()
+    found = run.evaluate_held_out("NB", problem, run.TestedSubsets(masks, {}), events, new, (inf, 7), 1)
+    for name, each in masks.items():
+        models = [make_pipeline(scaler(), GaussianNB()).fit(events.X(inf)[:, mask], events.y) for mask in each]
+        wanted = [
+            (model.predict(new.X(inf)[:, mask]) != new.y).mean() for model, mask in zip(models, each, strict=True)
+        ]
+        assert found.errors[name] == tuple(wanted)
 
 
 def test_an_estimator_that_fails_on_new_events_only_is_named(events):
-    masks = {"all features": np.ones(99, dtype=bool)}
+    subsets = run.TestedSubsets({"all features": np.ones((1, 99), dtype=bool)}, {})
     classifier = CLASSIFIERS["estimator"](
         {"estimator": "sklearn.neighbors.RadiusNeighborsClassifier", "parameters": {"radius": 1e-9}}
     )
     problem = StudyProblem(events.X(inf), events.y, np.arange(40) % 2, classifier)
     new = events_of_few(1, inf, 1)
     with pytest.raises(PqswarmError) as caught:
-        run.evaluate_held_out("radius", problem, masks, events, new, (inf, 7), 1)
+        run.evaluate_held_out("radius", problem, subsets, events, new, (inf, 7), 1)
     assert str(caught.value).startswith(
         "radius fails on held-out data (seed 7): sklearn.neighbors.RadiusNeighborsClassifier(radius=1e-09) cannot be "
         "used with features [0, 1,"
@@ -107,7 +111,7 @@ def test_a_store_with_one_set_without_noise_is_read(study_copy):
         store._database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut'")
         for name in ("k-NN", "NB"):
             assert HeldOut.from_json('{"classifier": "k-NN", "errors": {"a": 0.5}}').place == ("k-NN", "")
-            store.put(HeldOut(name, old))
+            store.put(HeldOut.from_json(json.dumps({"classifier": name, "errors": old})))
     with Store(study_copy) as store:
         found = summarize(store).only.classifiers[0]
     assert {title: errors.tolist() for title, errors in found.held_out.items()} == {

@@ -176,5 +176,52 @@ def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch
     now = 62.0
     meter.step("hyperparameters")
     meter.report_stage("searching")
-    left = (1 - seen[-1].fraction) * meter._work - 20_000
-    assert seen[-1].seconds_left == pytest.approx(left / 1250 + 25)
+    # 2 s for 2500 evaluations' worth: 4560 for the searches, 8 events, 2 smaller subsets, 4 of stage II and 8 tests.
+    steps = 4 * 500 + 2500 + 2 * 500 + 4 * 200 + 8 * 400
+    assert seen[-1].seconds_left == pytest.approx((38 * 120 + steps) / 1250 + 20)
+
+
+def test_time_that_is_left_is_right_within_a_factor_of_two_from_a_tenth_of_the_work_on(monkeypatch):
+    """Whatever a step and an evaluation cost, and though searches differ: here two workers and costs of our own."""
+    plan = load_plan("smoke", {"runs": 20})
+    costs = {"events": 1.0, "hyperparameters": 0.2, "smaller": 3.0, "stage II": 1.5, "held-out": 2.0}
+    now, seen = 0.0, []
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(progress, "last_compiled", lambda: -inf)
+    meter = progress.Meter(plan, lambda told: seen.append((now, told)))
+
+    def step(what, times=1):
+        nonlocal now
+        meter.report_stage(what)
+        now += costs[what] * times
+        meter.step(what, times)
+
+    step("events", 2)
+    for _ in range(2):
+        step("hyperparameters")
+    meter.restart()
+    runs = [(run, algorithm) for run in range(20) for algorithm in plan.searched] + [(0, plan.sequential[0])]
+    for run, algorithm in runs:
+        for classifier, slow in (("k-NN", 1.0), ("NB", 3.0)):
+            seconds = slow * (5 if algorithm.name == "aco" else 1)
+            now += seconds / 2
+            made = record(algorithm.name, run, 0.1)
+            key = replace(made.key, classifier=classifier)
+            meter.count_runs([replace(made, key=key, seconds=seconds)], [])
+            meter.report_stage("searching")
+    for what, times in (("smaller", 2), ("stage II", 4)):
+        for _ in range(times):
+            step(what)
+    for _ in range(2):
+        step("events", 2)
+        for _ in range(4):
+            step("held-out")
+    meter.report_stage("tested")
+    end = now + 20
+    ratios = [told.seconds_left / (end - at) for at, told in seen if at >= end / 10]
+    assert min(ratios) > 0.5
+    assert max(ratios) < 2
+    fractions = [told.fraction for _, told in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == pytest.approx(1 - 20 / end, abs=0.1)  # the bar covers the report, too
+    monkeypatch.undo()

@@ -1,5 +1,6 @@
 """The multiverse: designs, specifications, kills, and a report whose numbers are counted again."""
 
+import csv
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, product
@@ -94,7 +95,7 @@ def test_wrong_plans(block, message):
 
 def test_held_out_data_are_refused():
     text = multiverse_toml().replace("[folds]", "[held_out]\nseeds = [7]\n\n[folds]")
-    with pytest.raises(PqswarmError, match="specifications of a multiverse are not tested: remove it"):
+    with pytest.raises(PqswarmError, match="tested with noise, not on held-out data: remove it"):
         read_plan(text)
 
 
@@ -117,11 +118,63 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
     plan = small()
     specification = plan.multiverse.list_specifications()[2]
     run_study(plan.plan_for(specification), tmp_path / "alone", jobs=1)
-    whole, alone = contents(finished)["runs"], contents(tmp_path / "alone")["runs"]
-    assert {f"{specification.name}, seed 1", f"{specification.name}, seed 2"} <= {key.dataset for key in whole}
-    for key, run in alone.items():
-        assert whole[replace(key, dataset=f"{specification.name}, {key.dataset}")] == run
+    whole, alone = contents(finished), contents(tmp_path / "alone")
+    names = {f"{specification.name}, seed 1", f"{specification.name}, seed 2"}
+    assert names <= {key.dataset for key in whole["runs"]}
+    for key, run in alone["runs"].items():
+        assert whole["runs"][replace(key, dataset=f"{specification.name}, {key.dataset}")] == run
+    for (dataset, *place), found in alone["findings"].items():
+        assert whole["findings"][f"{specification.name}, {dataset}", *place] == found
+    assert {place[1] for place in alone["findings"]} >= {"StageTwo", "AllFeatures"}
     assert not (finished / "datasets").exists()  # events are generated again if need be
+
+
+def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(multiverse_toml())
+    wrong = CliRunner().invoke(app, ["study", "small.toml", "--reading", "r9"])
+    assert "unknown reading 'r9'" in str(wrong.exception)
+    none = CliRunner().invoke(app, ["study", "smoke", "--reading", "r1"])
+    assert "the plan has no multiverse, so it has no reading 'r1'" in str(none.exception)
+    told = CliRunner().invoke(app, ["study", "small.toml", "--reading", "r2", "--jobs", "1"])
+    assert told.exit_code == 0, told.output
+    whole = contents(finished)["runs"]
+    alone = contents(tmp_path / "study-small-r2")["runs"]
+    assert alone == {
+        replace(key, dataset=key.dataset.partition(", ")[2]): run
+        for key, run in whole.items()
+        if key.dataset.startswith("r2, ")
+    }
+
+
+def test_files_of_all_runs(finished, tmp_path):
+    """Each subset and its accuracies can be found by reading, data set and seed."""
+    out = write_report(finished, "csv", tmp_path / "csv")
+    texts = ((out / f"{name}.csv").read_text().splitlines() for name in ("runs", "stage-two"))
+    runs, tested = (list(csv.DictReader(lines)) for lines in texts)
+    assert not (out / "held-out.csv").exists()
+    plan = small()
+    assert len(runs) == 5 * 2 * 2 * (2 * 2 + 1)
+    assert {(row["specification"], row["dataset"], row["dataset_seed"]) for row in runs} == {
+        (specification.name, f"seed {seed}", str(seed))
+        for specification in plan.multiverse.list_specifications()
+        for seed in (1, 2)
+    }
+    assert {row["seed"] for row in runs if row["algorithm"] == "GA" and row["classifier"] == "NB"} == {
+        str(plan.run_seed("NB", "ga", run)) for run in (0, 1)
+    }
+    assert all(len(row["features"].split()) == int(row["size"]) for row in runs)
+    assert len(tested) == 5 * 2 * 2 * 2 * (2 * 2 + 1 + 2)
+    # Without noise, stage II has the folds of stage I: a subset has the error that its search found.
+    key = ("specification", "dataset", "classifier", "algorithm", "run")
+    errors = {tuple(row[name] for name in key): float(row["error"]) for row in runs}
+    checked = 0
+    for row in tested:
+        place = tuple(row[name] for name in key)
+        if row["snr"] == "inf" and place in errors:
+            assert float(row["accuracy"]) == pytest.approx(100 * (1 - errors[place]), abs=1e-10)
+            checked += 1
+    assert checked == len(runs)
 
 
 def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
@@ -149,6 +202,8 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
     assert 0 < interrupted < 100
     run_study(plan, tmp_path / "processes", jobs=2)
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole") == contents(tmp_path / "processes")
+    tested = [place for place in contents(tmp_path / "killed")["findings"] if place[1] == "StageTwo"]
+    assert len(tested) == 2 * 2 * 2 * 2  # specifications, data sets, classifiers, levels
     texts = [write_report(tmp_path / name, "csv", tmp_path / f"{name}-csv") for name in ("whole", "killed")]
     for path in texts[0].iterdir():
         assert path.read_bytes() == (texts[1] / path.name).read_bytes(), path.name
@@ -156,7 +211,6 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
 
 def test_the_report_counts_right(finished, tmp_path):
     frame = read_study(finished).to_frame()
-    frame["specification"] = frame["dataset"].str.partition(", ")[0]
     frame = frame[(frame["classifier"] == "NB") & frame["specification"].str.match(r"r\d")]
     errors = frame.groupby(["specification", "algorithm"])["error"].mean().unstack()
     lowest = (errors["2D-UPSO"] < errors["GA"] - 1e-12).mean()
@@ -188,7 +242,7 @@ def test_effects_are_logarithms_of_ratios_of_means(finished):
     found = read_summary(finished).classifiers[1]
     assert (found.name, found.rivals) == ("NB", ["GA"])
     frame = read_study(finished).to_frame()
-    mine = frame[(frame["classifier"] == "NB") & (frame["dataset"] == "r2, seed 2")]
+    mine = frame[(frame["classifier"] == "NB") & (frame["specification"] == "r2") & (frame["dataset"] == "seed 2")]
     means = mine.groupby("algorithm")["error"].mean()
     assert found.effects("error")[1, 1] == pytest.approx(np.log(means["2D-UPSO"] / means["GA"]))
 
@@ -212,6 +266,6 @@ def test_an_unfinished_multiverse_shows_its_finished_specifications(tmp_path, ru
 
 
 def test_plan_commands(finished):
-    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--specification", "r2"])
+    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--reading", "r2"])
     specification = next(one for one in small().multiverse.list_specifications() if one.name == "r2")
     assert read_plan(shown.stdout) == small().plan_for(specification)

@@ -34,7 +34,7 @@ def test_built_in_plans_are_valid_and_whole(name):
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
     assert all(not algorithm.parameters for algorithm in plan.algorithms if algorithm.name in SEVEN)
     assert plan.baseline == "2d-upso"
-    assert plan.folds.seed != plan.folds.stage_two_seed
+    assert plan.folds.stage_two_seed is None  # that of stage I
     assert plan.algorithm("sffs").sequential
     assert plan.paper
     assert [algorithm.name for algorithm in plan.sequential] == once
@@ -52,7 +52,7 @@ def test_paper_is_exactly_the_paper():
     assert plan.classifier("NB").parameters == {"bandwidth": 0.004, "floor": 0.0, "underflow": False}
     assert all(classifier.scaling == "once" and classifier.grid_search for classifier in plan.classifiers)
     assert (plan.seed, plan.dataset.seed, plan.held_out.seeds) == (0, 0, (1, 2, 3, 4, 5))
-    assert (plan.folds.seed, plan.folds.stage_two_seed) == (0, 1)
+    assert (plan.folds.seed, plan.folds.stage_two_seed) == (0, None)
 
 
 def test_quick_is_a_small_version_of_the_paper():

@@ -166,9 +166,11 @@ def test_a_study_of_the_schema_before_opens_and_is_resumed(tmp_path):
     with closing(sqlite3.connect(path)) as db, db:  # as the version before wrote it: no column of the data set
         for table in ("findings", "runs", "checkpoints"):
             columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] != "dataset"]
-            db.execute(f"CREATE TABLE old AS SELECT {', '.join(columns)} FROM {table}")
+            (definition,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+            db.execute(f"CREATE TEMP TABLE old_{table} AS SELECT {', '.join(columns)} FROM {table}")
             db.execute(f"DROP TABLE {table}")
-            db.execute(f"ALTER TABLE old RENAME TO {table}")
+            db.execute(definition.replace("dataset TEXT NOT NULL, ", "").replace("dataset, ", ""))
+            db.execute(f"INSERT INTO {table} SELECT * FROM old_{table}")
         db.execute("DELETE FROM runs WHERE algorithm = 'ga' AND run = 1")
         db.execute("DELETE FROM findings WHERE kind = 'Finished'")
         db.execute("PRAGMA user_version = 2")

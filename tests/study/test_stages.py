@@ -35,10 +35,10 @@ def stage_one(name, events):
 
 
 def subsets(folder, classifier):
-    """The masks that stage II and the held-out events are about, by name."""
-    masks = {name: best_run(records(folder, classifier, name)).mask for name in ("2d-upso", "ga", "sffs")}
+    """The masks that stage II and the held-out events are about: of all runs, by name."""
+    masks = {name: [record.mask for record in records(folder, classifier, name)] for name in ("2d-upso", "ga", "sffs")}
     smaller = find(folder, OneStandardError, classifier).mask
-    return {"all features": np.ones(99, bool), **masks, "one standard error": smaller}
+    return {"all features": [np.ones(99, bool)], **masks, "one standard error": [smaller]}
 
 
 def by_sklearn(classifier, X, y, folds, mask):
@@ -94,16 +94,19 @@ def test_stages_by_scikit_learn(study, events, classifier):
     everything = by_sklearn(classifier, events.X(inf), events.y, folds, np.ones(99, bool))
     assert find(study, AllFeatures, classifier).error == pytest.approx(everything.mean(), abs=1e-12)
     masks = subsets(study, classifier)
-    folds = Folds.stratified(events.y, 5, 1)
     for level in LEVELS:
         found = find(study, StageTwo, classifier, level)
-        assert set(found.accuracy) == set(masks)
-        for name, mask in masks.items():
-            accuracy = 100 * (1 - by_sklearn(classifier, events.X(level), events.y, folds, mask).mean())
-            assert found.accuracy[name] == pytest.approx(accuracy, abs=1e-10), (name, level)
+        assert {name: len(accuracies) for name, accuracies in found.accuracy.items()} == {
+            "all features": 1, "2d-upso": 3, "ga": 3, "sffs": 1, "one standard error": 1,
+        }  # fmt: skip
+        for name, each in masks.items():
+            for mask, accuracy in zip(each, found.accuracy[name], strict=True):
+                wanted = 100 * (1 - by_sklearn(classifier, events.X(level), events.y, folds, mask).mean())
+                assert accuracy == pytest.approx(wanted, abs=1e-10), (name, level)
         assert (found.before is not None) == (found.after is not None) == (level == inf)
     X, found = MinMaxScaler().fit_transform(events.X(inf)), find(study, StageTwo, classifier, inf)
-    for key, mask in (("before", masks["all features"]), ("after", masks["2d-upso"])):
+    best = best_run(records(study, classifier, "2d-upso")).mask
+    for key, mask in (("before", np.ones(99, bool)), ("after", best)):
         predicted = cross_val_predict(CLASSIFIERS[classifier], X[:, mask], events.y, cv=folds)
         np.testing.assert_array_equal(getattr(found, key), confusion_matrix(events.y, predicted))
 
@@ -114,9 +117,21 @@ def test_held_out_errors_by_scikit_learn(study, events, classifier):
     assert not np.isin(held_out.X(inf)[:, 0], events.X(inf)[:, 0]).any()
     found, masks = find(study, HeldOut, classifier, inf, 2).errors, subsets(study, classifier)
     assert set(found) == set(masks)
-    for name, mask in masks.items():
-        model = make_pipeline(MinMaxScaler(), CLASSIFIERS[classifier]).fit(events.X(inf)[:, mask], events.y)
-        assert found[name] == pytest.approx(1 - model.score(held_out.X(inf)[:, mask], held_out.y), abs=1e-12)
+    for name, each in masks.items():
+        for mask, error in zip(each, found[name], strict=True):
+            model = make_pipeline(MinMaxScaler(), CLASSIFIERS[classifier]).fit(events.X(inf)[:, mask], events.y)
+            assert error == pytest.approx(1 - model.score(held_out.X(inf)[:, mask], held_out.y), abs=1e-12)
+
+
+def test_stage_two_may_have_folds_of_its_own(study, events, tmp_path):
+    run_study(tiny(old="[folds]\n", new="[folds]\nstage_two_seed = 1\n"), tmp_path, jobs=1)
+    assert contents(tmp_path)["runs"] == contents(study)["runs"]
+    folds = Folds.stratified(events.y, 5, 1)
+    for record, accuracy in zip(
+        records(study, "NB", "ga"), find(tmp_path, StageTwo, "NB", 30.0).accuracy["ga"], strict=True
+    ):
+        wanted = 100 * (1 - by_sklearn("NB", events.X(30.0), events.y, folds, record.mask).mean())
+        assert accuracy == pytest.approx(wanted, abs=1e-10)
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)

@@ -209,9 +209,11 @@ def test_read_only_file(tmp_path, monkeypatch):
     with Store(tmp_path, write=True) as store:
         store.finish(record(0))
     connect = sqlite3.connect
-    monkeypatch.setattr(
-        sqlite3, "connect", lambda path, uri, **options: connect(f"file:{path}?mode=ro", uri=True, **options)
-    )
+
+    def connect_to_read(path, uri=False, **options):
+        return connect(path if path == ":memory:" else f"file:{path}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_to_read)
     with Store(tmp_path, write=True) as store:
         for write in (lambda: store.finish(record(1)), lambda: store.put(finding())):
             with pytest.raises(

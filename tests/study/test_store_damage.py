@@ -16,7 +16,7 @@ from pqswarm.study.findings import AllFeatures, HeldOut
 from pqswarm.study.records import packed_state, unpacked_state
 from tests.study.samples import assert_same_record, assert_same_state, checkpoint, record
 
-HELD_OUT = HeldOut("k-NN", {f"subset {i}": i / 7 for i in range(150)})
+HELD_OUT = HeldOut("k-NN", {f"subset {i}": (i / 7,) for i in range(150)})
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,30 @@ def foreign(path, version):
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE photos (name TEXT)")
         db.execute(f"PRAGMA user_version = {version}")
+
+
+@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE runs ADD COLUMN more GENERATED ALWAYS AS (hex(zeroblob(300000000 + run)))",
+        "CREATE INDEX slow ON runs (hex(zeroblob(run)))",
+        "ALTER TABLE runs RENAME COLUMN mask TO subset",
+        "ALTER TABLE runs ADD COLUMN more TEXT",
+        "ALTER TABLE findings RENAME COLUMN level TO decibels",
+        "CREATE TABLE more (name TEXT)",
+    ],
+)
+def test_a_study_with_another_schema_is_refused_and_left_alone(tmp_path, healthy, statement, write):
+    path = tmp_path / "study.sqlite"
+    path.write_bytes(healthy)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = path.read_bytes()
+    with pytest.raises(FileFormatError, match="not a pqswarm study"):
+        Store(tmp_path, write=write)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("write", [True, False])
@@ -134,9 +158,6 @@ def test_checkpoints_of_strangers_are_ignored():
 @pytest.mark.parametrize(
     "change",
     [
-        "ALTER TABLE runs RENAME COLUMN mask TO subset",
-        "ALTER TABLE runs ADD COLUMN more TEXT",
-        "ALTER TABLE findings RENAME COLUMN level TO decibels",
         "UPDATE runs SET mask = substr(mask, 1, 50) || 'x' || substr(mask, 52)",
         "UPDATE runs SET mask = replace(mask, '01', '10')",
         "UPDATE runs SET n_evaluations = n_evaluations + 1",

@@ -13,7 +13,7 @@ import typer
 from pqswarm._base.text import count_text
 from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, argument, check_folder, check_no_folder, option
 from pqswarm.cli.terminal import Command, CommandGroup, echo
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,11 +30,14 @@ def study(
     plan: PlanName,
     out: Annotated[Path | None, option("DIR", "Folder of the study.", "--out", "-o", show_default="study-PLAN")] = None,
     jobs: Jobs = -1,
-    device: Annotated[str, option("DEVICE", "Where to evaluate subsets: cpu or cuda.")] = "cpu",
+    device: Annotated[str, option("NAME", "Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
         str | None, option("ADDRESS", "Address of a Dask scheduler, such as tcp://10.0.0.5:8786.")
     ] = None,
     changes: Changes = None,
+    reading: Annotated[
+        str | None, option("NAME", "Run one reading (specification) of a multiverse, such as r07.", show_default="all")
+    ] = None,
 ) -> None:
     """Run a study and write its report.
 
@@ -43,13 +46,17 @@ def study(
     Example: pqswarm study quick
     """
     from pqswarm.report import write_report
-    from pqswarm.study import load_plan, run_study
+    from pqswarm.study import PLANS, load_plan, run_study
     from pqswarm.study.plan import parse_changes
     from pqswarm.study.store import FILE_NAME
 
-    check_no_folder(Path(plan), "a plan in TOML")
+    if plan not in PLANS:
+        check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan, parse_changes(changes or ()))
-    folder = Path(f"study-{Path(plan).stem}") if out is None else out
+    if reading is not None:
+        chosen = chosen.plan_for(chosen.named_specification(reading))
+    name = "-".join(filter(None, ["study", Path(plan).stem, reading]))
+    folder = Path(name) if out is None else out
     check_folder(folder, "--out")
     if not (folder / FILE_NAME).exists():  # otherwise the study has a copy
         of_data = (chosen.dataset, *chosen.datasets, chosen.held_out)
@@ -73,7 +80,7 @@ def study(
         if not _is_study_interrupt(error):
             raise
         given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
-        given["--cluster"] = cluster
+        given |= {"--cluster": cluster, "--reading": reading}
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         options += [part for change in changes or () for part in ("--set", change)]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
@@ -169,8 +176,8 @@ plan_commands = typer.Typer(
 @plan_commands.command(cls=Command)
 def show(
     name: PlanName,
-    specification: Annotated[
-        str | None, option("NAME", "Print one specification of a multiverse: a plan, a file or a study folder.")
+    reading: Annotated[
+        str | None, option("NAME", "Print one reading (specification) of a multiverse: a plan, a file or a folder.")
     ] = None,
 ) -> None:
     """Print a built-in plan, to edit.
@@ -180,21 +187,17 @@ def show(
     from pqswarm.study import plan_text
 
     typer.echo(
-        plan_text(name) if specification is None else _plan_specification_text(name, specification),
-        nl=specification is not None,
+        plan_text(name) if reading is None else _plan_reading_text(name, reading),
+        nl=reading is not None,
     )
 
 
-def _plan_specification_text(name: str, specification: str) -> str:
-    from pqswarm.study import format_plan, load_plan, read_study
+def _plan_reading_text(name: str, reading: str) -> str:
+    from pqswarm.study import PLANS, format_plan, load_plan, read_study
 
-    plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
-    if plan.multiverse is None:
-        raise PqswarmError(f"{name} has no multiverse: leave --specification out.")
-    specifications = {each.name: each for each in plan.multiverse.list_specifications()}
-    if specification not in specifications:
-        raise unknown_name("specification", specification, specifications)
-    return format_plan(plan.plan_for(specifications[specification]))
+    is_folder = name not in PLANS and Path(name).is_dir()
+    plan = read_study(name).plan if is_folder else load_plan(name)
+    return format_plan(plan.plan_for(plan.named_specification(reading)))
 
 
 @plan_commands.command(cls=Command)

@@ -61,6 +61,10 @@ class EventClass:
         or ``"transient"``, ``"none"`` for an undisturbed voltage, or a type that the rules do not know. For a sag, a
         swell or an interruption a model is offered the classes of that type, for any other event the rest. The
         default is the name with spaces.
+    groups : tuple of str
+        The groups that the paper puts the class in: ``"stationary"`` or ``"non-stationary"``, ``"low frequency"`` or
+        ``"high frequency"``, ``"single"`` or ``"simultaneous"``. It puts the pure sinusoid and flicker in neither of
+        the first two.
     requirements : CaptureRequirements
         What a capture needs to show the class.
     seed_word : int
@@ -71,6 +75,8 @@ class EventClass:
     --------
     >>> EVENT_CLASSES["dc_offset"].title, EVENT_CLASSES["sag_with_harmonics"].type
     ('DC offset', 'sag')
+    >>> [name for name in EVENT_CLASSES if "stationary" in EVENT_CLASSES[name].groups]
+    ['dc_offset', 'notching', 'harmonics']
     """
 
     name: str
@@ -78,6 +84,7 @@ class EventClass:
     parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False)
     title: str = ""
     type: str = ""
+    groups: tuple[str, ...] = field(default=(), repr=False)
     requirements: CaptureRequirements = field(default=CaptureRequirements(), repr=False)
     seed_word: int = -1
 
@@ -108,33 +115,71 @@ _NOTCHING = CaptureRequirements(samples=60, cycles=3.0, bandwidth=16.0)
 _FLICKER = CaptureRequirements(cycles=7.0)  # a dozen values of Urms(1/2)
 _FLICKER_WITH_HARMONICS = CaptureRequirements(samples=8, cycles=7.0, bandwidth=8.0)
 
+# The groups of section 4.1 of the paper.
+_LOW = ("low frequency", "single")
+_LOW_STATIONARY = ("stationary", "low frequency", "single")
+_LOW_CHANGING = ("non-stationary", "low frequency", "single")
+_HIGH_STATIONARY = ("stationary", "high frequency", "single")
+_HIGH_CHANGING = ("non-stationary", "high frequency", "single")
+_SIMULTANEOUS = ("non-stationary", "high frequency", "simultaneous")
+
 # Events depend on the seed word of their class, not on its place: insert a class anywhere, without a seed word.
 _BUILT_IN = (
-    EventClass("pure_sinusoid", models.pure_sinusoid, type="none", seed_word=0),
-    EventClass("dc_offset", models.dc_offset, title="DC offset", type="DC offset", seed_word=1),
-    EventClass("sag", models.sag, seed_word=2),
-    EventClass("swell", models.swell, seed_word=3),
-    EventClass("interruption", models.interruption, seed_word=4),
-    EventClass("flicker", models.flicker, requirements=_FLICKER, seed_word=5),
-    EventClass("notching", models.notching, requirements=_NOTCHING, seed_word=6),
-    EventClass("harmonics", models.harmonics, requirements=_HARMONICS, seed_word=7),
+    EventClass("pure_sinusoid", models.pure_sinusoid, groups=_LOW, type="none", seed_word=0),
+    EventClass("dc_offset", models.dc_offset, groups=_LOW_STATIONARY, title="DC offset", type="DC offset", seed_word=1),
+    EventClass("sag", models.sag, groups=_LOW_CHANGING, seed_word=2),
+    EventClass("swell", models.swell, groups=_LOW_CHANGING, seed_word=3),
+    EventClass("interruption", models.interruption, groups=_LOW_CHANGING, seed_word=4),
+    EventClass("flicker", models.flicker, groups=_LOW, requirements=_FLICKER, seed_word=5),
+    EventClass("notching", models.notching, groups=_LOW_STATIONARY, requirements=_NOTCHING, seed_word=6),
+    EventClass("harmonics", models.harmonics, groups=_HIGH_STATIONARY, requirements=_HARMONICS, seed_word=7),
     EventClass(
-        "oscillatory_transient", models.oscillatory_transient, type="transient", requirements=_TRANSIENT, seed_word=8
+        "oscillatory_transient",
+        models.oscillatory_transient,
+        groups=_HIGH_CHANGING,
+        type="transient",
+        requirements=_TRANSIENT,
+        seed_word=8,
     ),
-    EventClass("sag_with_harmonics", models.sag_with_harmonics, type="sag", requirements=_HARMONICS, seed_word=9),
     EventClass(
-        "swell_with_harmonics", models.swell_with_harmonics, type="swell", requirements=_HARMONICS, seed_word=10
+        "sag_with_harmonics",
+        models.sag_with_harmonics,
+        groups=_SIMULTANEOUS,
+        type="sag",
+        requirements=_HARMONICS,
+        seed_word=9,
+    ),
+    EventClass(
+        "swell_with_harmonics",
+        models.swell_with_harmonics,
+        groups=_SIMULTANEOUS,
+        type="swell",
+        requirements=_HARMONICS,
+        seed_word=10,
     ),
     EventClass(
         "flicker_with_harmonics",
         models.flicker_with_harmonics,
+        groups=_SIMULTANEOUS,
         type="harmonics",
         requirements=_FLICKER_WITH_HARMONICS,
         seed_word=11,
     ),
-    EventClass("sag_with_transient", models.sag_with_transient, type="sag", requirements=_TRANSIENT, seed_word=12),
     EventClass(
-        "swell_with_transient", models.swell_with_transient, type="swell", requirements=_TRANSIENT, seed_word=13
+        "sag_with_transient",
+        models.sag_with_transient,
+        groups=_SIMULTANEOUS,
+        type="sag",
+        requirements=_TRANSIENT,
+        seed_word=12,
+    ),
+    EventClass(
+        "swell_with_transient",
+        models.swell_with_transient,
+        groups=_SIMULTANEOUS,
+        type="swell",
+        requirements=_TRANSIENT,
+        seed_word=13,
     ),
     EventClass(
         "impulsive_transient", models.impulsive_transient, type="transient", requirements=_IMPULSE, seed_word=14

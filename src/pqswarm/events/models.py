@@ -466,8 +466,8 @@ def sag_with_transient(
     r"""Sag with transient: :math:`v_{13}(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t) + r(t)`.
 
     With :math:`r(t) = u_{t_1} \beta e^{-\gamma t_2} \sin(2 \pi f_{tr} t)` and the ranges of :func:`sag` and
-    :func:`oscillatory_transient`. The table uses :math:`t_1` both for the sag and for the transient; here each has its
-    own, and the preset ``paper-printed`` lets the transient start with the sag.
+    :func:`oscillatory_transient`. The table uses :math:`t_1` both for the sag and for the transient, which start
+    together in the preset ``paper``; here each has its own time, for presets in which they do not.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, TypeAdapter
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation import GridSearchResult
@@ -47,6 +47,19 @@ _Grid = Annotated[
     PlainSerializer(lambda grid: vars(grid) | {"accuracies": grid.accuracies.tolist()}),
 ]
 _Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
+# Of each run of an algorithm, by number; of any other subset one value, as of all subsets in older studies.
+_Rates = Annotated[
+    tuple[float, ...], BeforeValidator(lambda given: (given,) if isinstance(given, int | float) else given)
+]
+
+
+def rate_of_run(rates: tuple[float, ...], run: int) -> float:
+    """Return the value of a run, or the only one.
+
+    >>> rate_of_run((0.2, 0.1), 1), rate_of_run((0.3,), 1)
+    (0.1, 0.3)
+    """
+    return rates[run if len(rates) > 1 else 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,24 +169,25 @@ class OneStandardError(Finding):
 class HeldOut(Finding):
     """Errors on held-out events, by the name of an algorithm or a mean, `ALL_FEATURES` or `ONE_STANDARD_ERROR`.
 
-    The events are those of a seed at a noise level [dB]; None for a single set without noise.
+    An algorithm has the error of each run's subset, any other name one error. The events are those of a seed at a noise
+    level [dB]; None for a single set without noise.
     """
 
     classifier: str
-    errors: dict[str, float]
+    errors: dict[str, _Rates]
     level: float | None = None
     seed: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class StageTwo(Finding):
-    """Accuracies [%] at one noise level [dB], with another partition, by the same names as in :class:`HeldOut`.
+    """Cross-validated accuracies [%] at one noise level [dB], by name and run as in :class:`HeldOut`.
 
     Without noise also the confusion matrices with all features and with the baseline's best subset.
     """
 
     classifier: str
     level: float
-    accuracy: dict[str, float]
+    accuracy: dict[str, _Rates]
     before: _Counts | None = None
     after: _Counts | None = None

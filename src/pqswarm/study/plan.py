@@ -4,6 +4,7 @@ import copy
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -30,14 +31,16 @@ from pydantic import (
 from pqswarm._base.random import derived_seed, stream
 from pqswarm._base.text import printable
 from pqswarm._base.toml import parse_toml
+from pqswarm._base.typing import IntArray
 from pqswarm.datasets.dataset import count_features
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
 from pqswarm.events.preset_file import read_preset, write_preset
 from pqswarm.features import FeatureOptions
-from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search import Search
 from pqswarm.search.ranking import required_filter
+from pqswarm.search.registry import search_class
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, mean_name
 
 _OWN_KEYS = {
@@ -60,7 +63,14 @@ def parse_changes(given: Iterable[str]) -> dict[str, Any]:
             raise PqswarmError(f"--set takes KEY=VALUE, such as --set runs=5, not {text!r}.")
         try:
             changes[key.strip()] = parse_toml(f"value = {value}", key)["value"]
-        except PqswarmError:
+        except PqswarmError as error:
+            if value.strip().startswith(("[", "{")):
+                column = re.search(r"column (\d+)", str(error))
+                rest = value[int(column[1]) - len("value = ") - 1 :] if column else value
+                raise PqswarmError(
+                    f"--set {key.strip()}: the list or table {value.strip()!r} is not understood from {rest!r} on: "
+                    f'separate values by commas, and quote texts, as in ["sag", "swell"].'
+                ) from None
             changes[key.strip()] = value.strip()
     return changes
 
@@ -118,15 +128,20 @@ def _change_plan_members(tree: dict[str, Any], key: str, parts: list[str], value
 
 def _plan_member_name(member: Mapping[str, Any]) -> str:
     """The name of a classifier, algorithm or data set, by default that of its algorithm, file or preset."""
-    given = member.get("name", member.get("algorithm", member.get("kind")))
+    given = member.get("name", _algorithm_name(member.get("algorithm", member.get("kind"))))
     return str(given if given is not None else PurePath(str(member.get("file", member.get("preset", "paper")))).stem)
+
+
+def _algorithm_name(algorithm: Any) -> Any:
+    """The name of an algorithm in a plan that gives none: that of its class, if it is given by an import path."""
+    return algorithm.rpartition(":")[2] if isinstance(algorithm, str) else algorithm
 
 
 def _has_plan_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
     if kind == "classifiers":
         known = fields(CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters)
     else:
-        known = fields(ALGORITHMS.find(str(member.get("algorithm"))).Parameters)
+        known = fields(search_class(member.get("algorithm")).Parameters)
     return parameter in {field.name for field in known}
 
 
@@ -434,13 +449,18 @@ class FoldsPlan(PlanPart):
         Folds.
     seed : int
         Seed of the partition of stage I, which selects features.
-    stage_two_seed : int
-        Seed of the partition of stage II, which tests the selected subsets.
+    stage_two_seed : int or None
+        Seed of another partition for stage II, which tests the selected subsets; by default it has that of stage I.
     """
 
     number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
     seed: Seed = 0
-    stage_two_seed: Seed = 1
+    stage_two_seed: Seed | None = None
+
+    def partition(self, labels: IntArray, *, stage_two: bool = False) -> Folds:
+        """Return the partition of a stage; see :meth:`pqswarm.evaluation.Folds.stratified`."""
+        other = self.stage_two_seed if stage_two else None
+        return Folds.stratified(labels, self.number, self.seed if other is None else other)
 
 
 class SubsetsPlan(PlanPart):
@@ -561,7 +581,7 @@ class AlgorithmPlan(PlanPart):
     id : str
         What its seeds depend on, by default the name: set it to the old name when you rename it.
     algorithm : str
-        A name in :data:`pqswarm.search.ALGORITHMS`.
+        A name in :data:`pqswarm.search.ALGORITHMS`, or the import path of a class, ``"my_module:MySearch"``.
     parameters : dict
         Parameters that differ from the defaults. A search that is given the size of the baseline's best subset, such
         as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
@@ -576,19 +596,19 @@ class AlgorithmPlan(PlanPart):
     @classmethod
     def _named_after_algorithm(cls, given: Any) -> Any:
         if isinstance(given, dict) and isinstance(given.get("algorithm"), str):
-            return {"name": given["algorithm"]} | given
+            return {"name": _algorithm_name(given["algorithm"])} | given
         return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        ALGORITHMS.find(self.algorithm).Parameters.of(self.settings)
+        self.search.Parameters.of(self.settings)
         required_filter(self.search, self.settings)
         return self
 
     @property
     def search(self) -> type[Search]:
         """The algorithm itself."""
-        return ALGORITHMS[self.algorithm]
+        return search_class(self.algorithm)
 
     @property
     def title(self) -> str:
@@ -596,7 +616,7 @@ class AlgorithmPlan(PlanPart):
         ranking = required_filter(self.search, self.settings)
         if ranking is not None and self.name in (self.algorithm, f"{self.algorithm}-{ranking.name}"):
             return f"{self.search.title} ({ranking.title})"
-        return self.search.title if self.name == self.algorithm else self.name
+        return self.search.title if self.name == _algorithm_name(self.algorithm) else self.name
 
     @property
     def sequential(self) -> bool:
@@ -865,14 +885,13 @@ class StudyPlan(PlanPart):
     paper : bool
         Whether the report shows the paper's values for comparison.
     stage_two : bool
-        Whether to test the subsets found: with another partition, with noise and on held-out data. The specifications
-        of a multiverse are not tested.
+        Whether to test the subsets found: with noise and on held-out data, which a multiverse does not have.
     dataset : DatasetPlan or OwnDataPlan
         The data: generated events or your own.
     datasets : tuple of NamedEvents or NamedFile
         Several data sets instead, each with a name: the study runs on each and tests over them.
     held_out : HeldOutPlan, OwnHeldOutPlan or None
-        Data that no search uses, for a final test; by default none for your own data.
+        Data that no search uses, for a final test; by default none for your own data, and ``false`` for none.
     folds : FoldsPlan
         The cross-validation.
     subsets : SubsetsPlan or None
@@ -920,6 +939,8 @@ class StudyPlan(PlanPart):
             return given
         data = given.get("dataset", {})
         several = given.get("datasets", ())
+        if given.get("held_out") is False:
+            given = given | {"held_out": None}
         if given.get("multiverse") is not None or given.get("stage_two") is False:
             given = {"held_out": None} | given
         if data_kind(data) == "own" or (
@@ -958,7 +979,7 @@ class StudyPlan(PlanPart):
         if self.averaged > self.runs:
             raise ValueError(f"subsets is {self.averaged}, more than runs, {self.runs}: average fewer or run more")
         if self.multiverse is not None and "held_out" in self.model_fields_set and self.held_out is not None:
-            raise ValueError("held_out: the specifications of a multiverse are not tested: remove it")
+            raise ValueError("held_out: a multiverse is tested with noise, not on held-out data: remove it")
         self._check_data()
         return self
 
@@ -1049,10 +1070,17 @@ class StudyPlan(PlanPart):
 
     def tree_of(self, specification: Specification) -> dict[str, Any]:
         """Return the content of the plan of a specification."""
-        base = self.model_dump(exclude={"multiverse", "held_out", "stage_two"})
-        for part in (base["dataset"], *base["datasets"]):
-            part |= {"snr": (inf,)} if "snr" in part else {}
-        return change_plan(base, specification.changes) | {"held_out": None, "stage_two": False}
+        base = self.model_dump(exclude={"multiverse", "held_out"})
+        return change_plan(base, specification.changes) | {"held_out": None}
+
+    def named_specification(self, name: str) -> Specification:
+        """Return a specification of the multiverse by its name."""
+        if self.multiverse is None:
+            raise PqswarmError(f"the plan has no multiverse, so it has no reading {name!r}: leave it out.")
+        specifications = {each.name: each for each in self.multiverse.list_specifications()}
+        if name not in specifications:
+            raise unknown_name("reading", name, specifications)
+        return specifications[name]
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
         if self.datasets:

@@ -10,9 +10,17 @@ from pydantic import ValidationError
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_file import preset_lines
-from pqswarm.study.plan import HeldOutPlan, MultiversePlan, OwnDataPlan, OwnHeldOutPlan, StudyPlan, change_plan
+from pqswarm.study.plan import (
+    DatasetPlan,
+    HeldOutPlan,
+    MultiversePlan,
+    OwnDataPlan,
+    OwnHeldOutPlan,
+    StudyPlan,
+    change_plan,
+)
 
-PLANS: tuple[str, ...] = ("quick", "paper", "paper-grid", "replication", "multiverse", "smoke")
+PLANS: tuple[str, ...] = ("quick", "paper", "as-printed", "paper-grid", "replication", "multiverse", "smoke")
 """The built-in plans."""
 
 COPY = "dataset.npz"
@@ -162,6 +170,8 @@ def format_plan(plan: StudyPlan) -> str:
         parts["held_out"] = {key: value for key, value in parts["held_out"].items() if key not in unused}
     lines = []
     tables = []
+    if plan.held_out is None and plan.multiverse is None and isinstance(plan.dataset, DatasetPlan):
+        parts["held_out"] = False
     for key, value in parts.items():
         if isinstance(value, dict):
             tables += _plan_table_lines(key, f"[{key}]", value)

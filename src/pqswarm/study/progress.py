@@ -17,9 +17,11 @@ from pqswarm.study.store import Store, is_study_locked, store_stamp
 
 _RECENT = 60.0  # seconds over which rates are averaged
 
-# Approximate cost of the other steps, in evaluations of subsets.
-_STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 200, "stage II": 60, "held-out": 400, "report": 20_000}
-_REPORT_SECONDS = 25.0  # independent of the evaluation rate
+# Approximate cost of the other steps in evaluations of subsets, used until one has been timed.
+_STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 500, "stage II": 200, "held-out": 400}
+_REPORT_SECONDS = 20.0  # independent of the evaluation rate
+_SEARCHES = "searches"
+_SOME = 5  # steps of usual cost that count with those timed
 _TITLES = {
     "events": "data",
     "hyperparameters": "hyperparameters",
@@ -90,27 +92,39 @@ class Meter:
         self.runs_total = sum(cell.n_runs for cell in cells)
         self._total = sum(len(c.searched) * len(c.classifiers) * c.runs * c.max_evaluations for c in cells)
         self._budget = max(cell.max_evaluations for cell in cells)
-        steps = sum((count_study_steps(cell) for cell in cells), Counter[str]())
-        self._work = self.runs_total * self._budget + sum(_STEPS[step] * number for step, number in steps.items())
-        self._work += _STEPS["report"]
-        self._steps = 0
+        self._planned_steps = sum((count_study_steps(cell) for cell in cells), Counter[str]())
+        self._searches = Counter(
+            (classifier.name, algorithm.name)
+            for cell in cells
+            for classifier in cell.classifiers
+            for algorithm in cell.algorithms
+            for _ in range(1 if algorithm.sequential else cell.runs)
+        )
+        self._steps = Counter[str]()
+        self._reported = False  # whether the report has been written
         self._finished: set[RunKey] = set()
         self._evaluations: dict[RunKey, int] = {}
+        self._seconds: dict[RunKey, float] = {}  # of workers
         self._best: dict[str, float] = {}
         self._spent = {"evaluation": 0.0, "search": 0.0, "store": 0.0}
+        self._timed: dict[str, tuple[float, float]] = {}  # of each kind of work: seconds that passed, amount done
+        self._fraction = 0.0
         self.restart()
 
     def restart(self) -> None:
         """Measure rates from now on."""
         self._recent = [(time.monotonic(), 0)]
-        self._marks = [(time.monotonic(), self._worked())]
+        self._mark = time.monotonic()
+        self._before = self._amounts()
 
     def count_runs(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
         """Record the state of runs."""
         for record in finished:
             self._finished.add(record.key)
+            self._seconds[record.key] = record.seconds
             self._count_run(record.key, record.result.n_evaluations, record.error)
         for checkpoint in running:
+            self._seconds[checkpoint.key] = checkpoint.seconds
             self._count_run(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
 
     def follow(self, statuses: Iterable[RunStatus], steps: Mapping[str, int]) -> None:
@@ -121,7 +135,8 @@ class Meter:
                 self._finished.add(status.key)
             self._count_run(status.key, status.n_evaluations, status.error)
         self.spend(sum(self._evaluations.values()) - before)
-        self._steps = sum(_STEPS[step] * times for step, times in steps.items())
+        self._reported = "report" in steps
+        self._steps = Counter({step: times for step, times in steps.items() if step in _STEPS})
 
     def _count_run(self, key: RunKey, n_evaluations: int, error: float) -> None:
         self._evaluations[key] = n_evaluations
@@ -136,25 +151,81 @@ class Meter:
 
     def step(self, what: str, times: int = 1) -> None:
         """Count a finished step other than a search, such as one noise level of stage II."""
-        self._steps += _STEPS[what] * times
+        self._steps[what] += times
 
-    def _worked(self) -> float:
-        """The work done, in evaluations; a finished run counts as its budget."""
-        counts = [min(n, self._budget) for key, n in self._evaluations.items() if key not in self._finished]
-        return self._steps + len(self._finished) * self._budget + sum(counts)
+    def _search_work(self) -> tuple[float, float]:
+        """The work of the searches that is done and left, in evaluations of average cost.
+
+        An evaluation costs what it has cost with the same classifier and algorithm, and a search that stops by itself
+        makes as many as those before it.
+        """
+        kinds: dict[tuple[str, str], list[RunKey]] = {kind: [] for kind in self._searches}
+        for key in self._evaluations:
+            kinds.setdefault((key.classifier, key.algorithm), []).append(key)
+        timed = sum(self._evaluations[key] for key in self._seconds)
+        mean = sum(self._seconds.values()) / timed if timed else 0.0
+        done = left = 0.0
+        for kind, keys in kinds.items():
+            evaluations = sum(self._evaluations[key] for key in keys)
+            ended = [self._evaluations[key] for key in keys if key in self._finished]
+            each = sum(ended) / len(ended) if ended else self._budget
+            own = [key for key in keys if key in self._seconds]
+            asked = sum(self._evaluations[key] for key in own)
+            cost = sum(self._seconds[key] for key in own) / asked / mean if asked and mean else 1.0
+            done += cost * evaluations
+            begun = [max(0.0, each - self._evaluations[key]) for key in keys if key not in self._finished]
+            left += cost * (sum(begun) + each * max(0, self._searches[kind] - len(keys)))
+        return done, left
+
+    def _amounts(self) -> dict[str, float]:
+        """How much of each kind of work is done."""
+        return {**self._steps, _SEARCHES: float(sum(self._evaluations.values()))}
+
+    def _time_work(self) -> None:
+        """Ascribe the time since the last call to what was done in it, unless functions were compiled."""
+        now = time.monotonic()
+        amounts = self._amounts()
+        new = {kind: amount - self._before.get(kind, 0.0) for kind, amount in amounts.items()}
+        new = {kind: amount for kind, amount in new.items() if amount > 0}
+        if not new:
+            return
+        if last_compiled() <= self._mark:
+            total = sum(_STEPS.get(kind, 1) * amount for kind, amount in new.items())
+            for kind, amount in new.items():
+                seconds, timed = self._timed.get(kind, (0.0, 0.0))
+                part = _STEPS.get(kind, 1) * amount / total
+                self._timed[kind] = (seconds + part * (now - self._mark), timed + amount)
+        self._mark = now
+        self._before = amounts
+
+    def _time_done_and_left(self) -> tuple[float, float]:
+        """The duration of all that is done and of all that is left but the report [s], as fast as it has been."""
+        passed = sum(seconds for seconds, _ in self._timed.values())
+        weighed = sum(_STEPS.get(kind, 1) * amount for kind, (_, amount) in self._timed.items())
+        if not weighed:
+            return 0.0, inf
+        usual = passed / weighed  # seconds of an evaluation
+        done, left = self._search_work()
+        seconds, timed = self._timed.get(_SEARCHES, (usual, 1.0))
+        done *= seconds / timed
+        left *= seconds / timed
+        for step, planned in self._planned_steps.items():
+            seconds, timed = self._timed.get(step, (0.0, 0.0))
+            # The first ones may be slow: some of usual cost are added.
+            each = (seconds + _SOME * usual * _STEPS[step]) / (timed + _SOME)
+            finished = min(planned, self._steps[step])
+            done += finished * each
+            left += (planned - finished) * each
+        return done, left
 
     def report_stage(self, stage: str) -> None:
         """Report the current stage."""
+        self._time_work()
         now = time.monotonic()
-        worked = self._worked()
-        if last_compiled() > self._marks[0][0]:  # compilation would distort the estimate
-            self._marks = [(now, worked)]
-        if worked > self._marks[-1][1]:
-            self._marks.append((now, worked))
-        self._marks = [*(mark for mark in self._marks[:-1] if now - mark[0] < _RECENT), self._marks[-1]]
-        (before, then) = self._marks[0]
-        left = max(0.0, self._work - worked - _STEPS["report"])
-        speed = (worked - then) / (now - before) if now > before else 0.0
+        done_time, left = self._time_done_and_left()
+        report = 0.0 if self._reported else _REPORT_SECONDS
+        if done_time and left < inf:
+            self._fraction = max(self._fraction, done_time / (done_time + left + report))
         self._recent = [(at, count) for at, count in self._recent if now - at < _RECENT]
         since = now - self._recent[0][0] if self._recent else 0.0
         done = sum(count for key, count in self._evaluations.items() if key.algorithm in self._planned)
@@ -168,8 +239,8 @@ class Meter:
                 rate=sum(count for _, count in self._recent[1:]) / since if since > 0 else 0.0,
                 best=dict(self._best),
                 spent=dict(self._spent),
-                fraction=min(1.0, worked / self._work),
-                seconds_left=left / speed + _REPORT_SECONDS if speed > 0 else inf,
+                fraction=self._fraction,
+                seconds_left=left + report,
             )
         )
 

@@ -50,15 +50,26 @@ from pqswarm.study.plan import (
 )
 from pqswarm.study.plan_file import COPY, plan_for_given_data, restore_plan
 from pqswarm.study.progress import Meter, Report, StudyProgress, count_study_steps
-from pqswarm.study.records import best_run, best_subsets
+from pqswarm.study.records import RunRecord, best_run, best_subsets
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.store import Store, lock_folder
 from pqswarm.study.worker import StudyProblem, WorkerPool, worker_pool
 
 _MANY = 100  # features, above which several are removed at a time
 
-Masks = Mapping[str, BoolArray]
-"""Subsets by name of the algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`; of a mean, a matrix of its subsets."""
+
+class TestedSubsets(NamedTuple):
+    """The subsets of one classifier that are tested, as rows of matrices."""
+
+    single: Mapping[str, BoolArray]
+    """Of each run, by name of the algorithm; and one of `ALL_FEATURES` and of `ONE_STANDARD_ERROR`."""
+    averaged: Mapping[str, BoolArray]
+    """Those whose classifiers are averaged, by name of their mean."""
+
+    def by_name(self, values: FloatArray) -> dict[str, tuple[float, ...]]:
+        """Return the values of all single subsets, one after the other, by name."""
+        left = iter(values)
+        return {name: tuple(float(next(left)) for _ in masks) for name, masks in self.single.items()}
 
 
 def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> GridFinding | None:
@@ -75,7 +86,7 @@ def choose_hyperparameters(plan: ClassifierPlan, grid: GridFinding | None) -> Hy
 
 
 def find_smaller_subset(
-    name: str, problem: StudyProblem, best: BoolArray, others: Sequence[BoolArray], jobs: int
+    name: str, problem: StudyProblem, best: BoolArray, others: Sequence[BoolArray], jobs: int, device: str = "cpu"
 ) -> OneStandardError:
     """Return the smallest subset whose error is within one standard error of that of the best.
 
@@ -83,7 +94,7 @@ def find_smaller_subset(
     costs least; with more than 100 features up to a tenth at a time, to save evaluations. Of equal sizes the one with
     the lowest error is chosen.
     """
-    evaluator = problem.searched(jobs)
+    evaluator = problem.searched(jobs, device)
     if problem.groups is not None:
         best, *others = (problem.groups.contract(mask) for mask in (best, *others))
     rates = evaluator.fold_errors(best[np.newaxis])[0]
@@ -127,7 +138,7 @@ def _drop_least_costly_features(evaluator: Any, mask: BoolArray, least_costly: I
 def evaluate_held_out(
     name: str,
     problem: StudyProblem,
-    masks: Masks,
+    subsets: TestedSubsets,
     data: Samples | Dataset,
     new: Samples | Dataset,
     at: tuple[float, int],
@@ -142,30 +153,26 @@ def evaluate_held_out(
     else:
         both = scale_for_fold(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
         train, test = both[: len(train)], both[len(train) :]
-    single, several = _split_masks(masks)
+    masks = np.concatenate(list(subsets.single.values()))
+    predict = partial(_predict_by_mean, problem.classifier, train, problem.y, test)
     try:
-        rows = problem.classifier.predict_new(train, problem.y, test, np.stack(list(single.values())), n_jobs=jobs)
-        predicted = dict(zip(single, rows, strict=True))
-        predict = partial(_predict_by_mean, problem.classifier, train, problem.y, test)
-        predicted |= _apply_in_threads(predict, several, jobs)
+        single = problem.classifier.predict_new(train, problem.y, test, masks, n_jobs=jobs)
+        averaged = _apply_in_threads(predict, subsets.averaged, jobs)
     except PqswarmError as error:
         raise PqswarmError(f"{name} fails on held-out data (seed {seed}): {error}") from error
-    rates = {subset: float((labels != new.y).mean()) for subset, labels in predicted.items()}
+    rates = subsets.by_name((single != new.y).mean(axis=1))
+    rates |= {mean: (float((labels != new.y).mean()),) for mean, labels in averaged.items()}
     return HeldOut(name, rates, level, seed)
 
 
-def _split_masks(masks: Masks) -> tuple[dict[str, BoolArray], dict[str, BoolArray]]:
-    """Single subsets, and those of each mean."""
-    single = {subset: mask for subset, mask in masks.items() if mask.ndim == 1}
-    return single, {subset: averaged for subset, averaged in masks.items() if subset not in single}
-
-
-def _apply_in_threads(function: Callable[[BoolArray], Any], several: Masks, jobs: int) -> dict[str, Any]:
+def _apply_in_threads(
+    function: Callable[[BoolArray], Any], averaged: Mapping[str, BoolArray], jobs: int
+) -> dict[str, Any]:
     """The result of a function for the subsets of each mean."""
     from joblib import Parallel, delayed
 
-    results = Parallel(n_jobs=jobs, backend="threading")(delayed(function)(subsets) for subsets in several.values())
-    return dict(zip(several, results, strict=True))
+    results = Parallel(n_jobs=jobs, backend="threading")(delayed(function)(masks) for masks in averaged.values())
+    return dict(zip(averaged, results, strict=True))
 
 
 def _predict_by_mean(
@@ -194,19 +201,17 @@ def _cross_validate_mean(problem: StudyProblem, subsets: BoolArray) -> float:
 
 
 def evaluate_stage_two(
-    name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples, level: float, plan: StudyPlan, jobs: int
+    name: str, problem: StudyProblem, subsets: TestedSubsets, level: float, best: BoolArray, jobs: int, device: str
 ) -> StageTwo:
-    """Return accuracies of subsets at a noise level, with another partition; without noise also confusion matrices."""
-    folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)
-    tested = replace(problem, X=events.X(level), test_fold=folds.test_fold)
-    evaluator = tested.evaluator(jobs)
-    single, several = _split_masks(masks)
-    errors = dict(zip(single, evaluator.errors(np.stack(list(single.values()))), strict=True))
-    errors |= _apply_in_threads(partial(_cross_validate_mean, tested), several, jobs)
-    accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in errors.items()}
+    """Return the accuracies of subsets at a noise level; without noise also confusion matrices, one of the best."""
+    evaluator = problem.evaluator(jobs, device)
+    errors = subsets.by_name(evaluator.errors(np.concatenate(list(subsets.single.values()))))
+    averaged = _apply_in_threads(partial(_cross_validate_mean, problem), subsets.averaged, jobs)
+    errors |= {mean: (error,) for mean, error in averaged.items()}
+    accuracy = {subset: tuple(100.0 * (1.0 - error) for error in each) for subset, each in errors.items()}
     if level != inf:
         return StageTwo(name, level, accuracy)
-    before, after = (_confusion_matrix(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.baseline))
+    before, after = (_confusion_matrix(evaluator, mask) for mask in (np.ones_like(best), best))
     return StageTwo(name, level, accuracy, before, after)
 
 
@@ -231,13 +236,23 @@ class StudyData(NamedTuple):
 
 
 def open_study_data(
-    plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None, name: str = ""
+    plan: StudyPlan,
+    folder: Path,
+    jobs: int,
+    given: Samples | None,
+    began: Events | None,
+    name: str = "",
+    *,
+    keep: bool = True,
 ) -> StudyData:
-    """Return the data of a study on one data set, which must match those it `began` with; keep a copy in its folder."""
+    """Return the data of a study on one data set, which must match those it `began` with.
+
+    A copy is kept in its folder; of events only if this is asked for.
+    """
     copy, aside_copy = _data_copy_paths(folder, name)
     if isinstance(plan.dataset, DatasetPlan):
         digest = None if began is None else began.digest
-        events = _open_study_events(plan.dataset, copy, jobs, digest, keep=plan.stage_two)
+        events = _open_study_events(plan.dataset, copy, jobs, digest, keep=keep)
         return StudyData(
             events, None, Events(len(events), _events_digest(events), events.class_names, events.feature_names)
         )
@@ -440,7 +455,11 @@ def run_study(
 
             meter = Meter(plan, report_progress)
             meter.follow(store.statuses(), {})
-            cells = {name: _Cell(name, cell, store.of(name), workers, meter) for name, cell in plan.cells().items()}
+            tested_on = "cpu" if cluster is not None else device  # by this process
+            cells = {
+                name: _Cell(name, cell, store.of(name), workers, meter, tested_on, keep=plan.multiverse is None)
+                for name, cell in plan.cells().items()
+            }
             left = [cell for cell in cells.values() if not cell.skip_if_finished()]
             for start in range(0, len(left), _WAVE):
                 last = start + _WAVE >= len(left)
@@ -471,11 +490,16 @@ def _run_wave(
         cell.test(scheduler)
 
 
+def _device_of(classifier: ClassifierPlan, device: str) -> str:
+    """The device, if the classifier can use it, otherwise the CPU."""
+    return device if device in CLASSIFIERS[classifier.kind].devices else "cpu"
+
+
 def _open_worker_pools(
     stack: ExitStack, plan: StudyPlan, jobs: int, device: str, cluster: str | None
 ) -> dict[str, WorkerPool]:
     """Open the pools of workers and return them by classifier."""
-    devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
+    devices = {classifier.name: _device_of(classifier, device) for classifier in plan.classifiers}
     jobs = min(jobs, sum(cell.n_runs for cell in plan.cells().values()))
     pools = {
         device: stack.enter_context(worker_pool(jobs, cluster, device)) for device in dict.fromkeys(devices.values())
@@ -518,12 +542,16 @@ def _processor_name() -> str:
 class _Cell:
     """A running study on one data set: results are stored, and stored results are not computed again."""
 
-    def __init__(self, name: str, plan: StudyPlan, store: Store, jobs: int, meter: Meter) -> None:
+    def __init__(
+        self, name: str, plan: StudyPlan, store: Store, jobs: int, meter: Meter, device: str, *, keep: bool
+    ) -> None:
         self.name = name
         self.plan = plan
         self.store = store
         self.jobs = jobs
         self.meter = meter
+        self.devices = {classifier.name: _device_of(classifier, device) for classifier in plan.classifiers}
+        self.keep = keep  # the events, in a file
         self._data: StudyData  # while it is needed, like the problems
         self._problems: dict[str, StudyProblem] = {}
 
@@ -547,11 +575,13 @@ class _Cell:
     def test(self, scheduler: Scheduler) -> None:
         """Finish the study on the data set: test the subsets found, if planned, and release the data."""
         if self.plan.stage_two:
-            masks = {name: self.best_subsets(name, problem, scheduler) for name, problem in self._problems.items()}
+            subsets = {}
             for name, problem in self._problems.items():
-                self.stage_two(name, problem, masks[name])
+                runs = {each.name: scheduler.runs(self.name, name, each.name) for each in self.plan.algorithms}
+                subsets[name] = self.tested_subsets(name, problem, runs)
+                self.stage_two(name, problem, subsets[name], best_run(runs[self.plan.baseline]).mask)
             for seed in held_out_seeds(self.plan):
-                self.test_held_out(seed, masks)
+                self.test_held_out(seed, subsets)
         if self.name and self.store.find(Finished) is None:
             self.store.put(Finished(time.time()))
         del self._data
@@ -575,7 +605,7 @@ class _Cell:
         """Return the data, which must be those that the study started with."""
         self.report_stage("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
         began = self.store.find(Events)
-        data = open_study_data(self.plan, self.store.folder, self.jobs, given, began, self.name)
+        data = open_study_data(self.plan, self.store.folder, self.jobs, given, began, self.name, keep=self.keep)
         self.find_or_compute(lambda: data.about, Events)
         self.meter.step("events", len(self.plan.dataset.snr))
         return data
@@ -584,7 +614,7 @@ class _Cell:
         """Prepare the searches with one classifier, and evaluate all features."""
         name = plan.name
         self.report_stage(f"{name}: hyperparameters")
-        folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
+        folds = self.plan.folds.partition(events.y)
         grid = self.store.find(GridFinding, name)
         if plan.grid_search and grid is None:
             grid = search_grid(plan, events, folds, self.jobs)
@@ -604,38 +634,42 @@ class _Cell:
         self.meter.step("hyperparameters")
         return problem
 
-    def best_subsets(self, name: str, problem: StudyProblem, scheduler: Scheduler) -> Masks:
-        """Return the best subsets of one classifier, those to average, and the smallest within a standard error."""
+    def tested_subsets(
+        self, name: str, problem: StudyProblem, runs: Mapping[str, Sequence[RunRecord]]
+    ) -> TestedSubsets:
+        """Return the subsets of the runs of one classifier, those to average, and the smallest of the baseline."""
         plan = self.plan
-        runs = {algorithm.name: scheduler.runs(self.name, name, algorithm.name) for algorithm in plan.algorithms}
-        masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
-        masks |= {algorithm: best_run(records).mask for algorithm, records in runs.items()}
         self.report_stage(f"{name}: a smaller subset")
-        others = [record.mask for record in runs[plan.baseline]]
-        find = partial(find_smaller_subset, name, problem, masks[plan.baseline], others, self.jobs)
-        masks[ONE_STANDARD_ERROR] = self.find_or_compute(find, OneStandardError, name).mask
-        masks |= {mean: best_subsets(runs[each.name], plan.averaged) for mean, each in plan.ensembles.items()}
+        found = {algorithm: np.stack([record.mask for record in records]) for algorithm, records in runs.items()}
+        best = best_run(runs[plan.baseline]).mask
+        find = partial(find_smaller_subset, name, problem, best, [*found[plan.baseline]], self.jobs, self.devices[name])
+        smaller = self.find_or_compute(find, OneStandardError, name).mask
         self.meter.step("smaller")
-        return masks
+        whole = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
+        averaged = {mean: best_subsets(runs[each.name], plan.averaged) for mean, each in plan.ensembles.items()}
+        return TestedSubsets({ALL_FEATURES: whole, **found, ONE_STANDARD_ERROR: smaller[np.newaxis]}, averaged)
 
-    def stage_two(self, name: str, problem: StudyProblem, masks: Masks) -> None:
-        """Test the best subsets of one classifier with another partition, at each noise level."""
+    def stage_two(self, name: str, problem: StudyProblem, subsets: TestedSubsets, best: BoolArray) -> None:
+        """Test the subsets of one classifier at each noise level."""
+        events = self._data.seen
+        folds = self.plan.folds.partition(events.y, stage_two=True)
         for level in self.plan.dataset.snr:
             self.report_stage(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
-            evaluate = partial(evaluate_stage_two, name, problem, masks, self._data.seen, level, self.plan, self.jobs)
+            noisy = replace(problem, X=events.X(level), test_fold=folds.test_fold)
+            evaluate = partial(evaluate_stage_two, name, noisy, subsets, level, best, self.jobs, self.devices[name])
             self.find_or_compute(evaluate, StageTwo, name, level)
             self.meter.step("stage II")
 
-    def test_held_out(self, seed: int, masks: Mapping[str, Masks]) -> None:
-        """Test the best subsets of all classifiers on one set of held-out events, at each noise level."""
+    def test_held_out(self, seed: int, subsets: Mapping[str, TestedSubsets]) -> None:
+        """Test the subsets of all classifiers on one set of held-out events, at each noise level."""
         left = [
             (level, name)
             for level in held_out_levels(self.plan)
-            for name in masks
+            for name in subsets
             if self.store.find(HeldOut, name, level, seed) is None
         ]
         levels = len(held_out_levels(self.plan))
-        self.meter.step("held-out", levels * len(masks) - len(left))
+        self.meter.step("held-out", levels * len(subsets) - len(left))
         if not left:
             self.meter.step("events", levels)
             return
@@ -647,5 +681,5 @@ class _Cell:
             self.report_stage(f"held-out data, seed {seed}: {name}")
             problem = self._problems[name]
             at = (level, seed)
-            self.store.put(evaluate_held_out(name, problem, masks[name], self._data.seen, new, at, self.jobs))
+            self.store.put(evaluate_held_out(name, problem, subsets[name], self._data.seen, new, at, self.jobs))
             self.meter.step("held-out")

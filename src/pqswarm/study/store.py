@@ -8,11 +8,12 @@ process from running the study.
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
+from functools import cached_property
 from importlib.resources import files
 from math import isfinite, isnan
 from os import major, minor
@@ -24,11 +25,12 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from pqswarm._base.files import file_identity
+from pqswarm._base.sqlite import MAX_SQLITE_BYTES, has_schema
 from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.search import SearchResult
-from pqswarm.study.findings import About, Events, Finding, place_text
-from pqswarm.study.plan import StudyPlan
+from pqswarm.study.findings import About, Events, Finding, HeldOut, StageTwo, place_text
+from pqswarm.study.plan import DatasetPlan, StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
 from pqswarm.study.records import (
     Checkpoint,
@@ -52,6 +54,7 @@ _LOCK_NAME = "study.lock"
 _LOCKS = Path("/proc/locks")
 _READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
+_SCHEMA_OF_ONE_DATASET = _SCHEMA.replace("dataset TEXT NOT NULL, ", "").replace("dataset, ", "")
 _ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; rows are otherwise the same
 
 
@@ -156,19 +159,16 @@ class StudyDatabase:
                         return rows
 
     def _open(self) -> None:
+        self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_SQLITE_BYTES)
         version = self.connection.execute("PRAGMA user_version").fetchone()[0]
-        kinds: dict[str, str] = dict(self.connection.execute("SELECT name, type FROM sqlite_master"))
-        needed = {*_TABLES} if version >= _ONE_DATASET else {"runs", "checkpoints"}
-        # which may do or take anything
-        names = {*kinds}
-        foreign = not {"view", "trigger"}.isdisjoint(kinds.values())
-        if version == 0 and not names and not self._write:
+        is_empty = not self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and is_empty and not self._write:
             raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
-        if version == 0 and not names:
+        if version == 0 and is_empty:
             self.connection.execute("PRAGMA journal_mode = WAL")
             with self.transaction():
                 self._create()
-        elif version == 0 or foreign or not names >= needed:
+        elif not any(has_schema(self.connection, schema) for schema in (_SCHEMA, _SCHEMA_OF_ONE_DATASET)):
             raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
         elif version not in (_ONE_DATASET, SCHEMA_VERSION):
             raise FileFormatError(
@@ -548,30 +548,89 @@ class Study:
         Finished runs by data set; the only one of a study has an empty name.
     feature_names : dict of str to tuple of str
         Names of the features of each data set.
+    stage_two : dict of str to tuple of StageTwo
+        Accuracies at the noise levels, by data set.
+    held_out : dict of str to tuple of HeldOut
+        Errors on events of other seeds, by data set.
     """
 
     plan: StudyPlan
     runs: dict[str, tuple[RunRecord, ...]]
     feature_names: dict[str, tuple[str, ...]]
+    stage_two: dict[str, tuple[StageTwo, ...]]
+    held_out: dict[str, tuple[HeldOut, ...]]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per run: data set, classifier, algorithm, run, error, size, evaluations, time and features."""
-        titles = {algorithm.name: algorithm.title for algorithm in self.plan.algorithms}
+        """Return one row per run, with its seed, error and features, by position and by name."""
         return [
             {
-                "dataset": dataset,
-                "classifier": record.key.classifier,
-                "algorithm": titles[record.key.algorithm],
+                **place,
+                "classifier": classifier.name,
+                "algorithm": algorithm.title,
                 "run": record.key.run,
+                "seed": record.seed,
                 "error": record.error,
                 "size": record.size,
                 "evaluations": record.result.n_evaluations,
                 "seconds": record.seconds,
-                "features": tuple(self.feature_names[dataset][i] for i in record.result.selected),
+                "features": tuple(record.result.selected.tolist()),
+                "names": tuple(self.feature_names[dataset][i] for i in record.result.selected),
             }
-            for dataset, records in self.runs.items()
-            for record in records
+            for dataset, place in self._places.items()
+            for classifier in self.plan.classifiers
+            for algorithm in self.plan.algorithms
+            for record in self.runs[dataset]
+            if (record.key.classifier, record.key.algorithm) == (classifier.name, algorithm.name)
         ]
+
+    def stage_two_rows(self) -> list[dict[str, Any]]:
+        """Return one row per subset and noise level [dB], with its accuracy [%].
+
+        Subsets that are not of a run, such as all features, have no `run`.
+        """
+        return [
+            {**place, **subset, "snr": found.level, "accuracy": accuracy}
+            for dataset, place in self._places.items()
+            for found in self.stage_two[dataset]
+            for subset, accuracy in self._subset_rows(found.classifier, found.accuracy)
+        ]
+
+    def held_out_rows(self) -> list[dict[str, Any]]:
+        """Return one row per subset, noise level [dB] and seed of the events it was tested on, with its error there."""
+        return [
+            {**place, **subset, "target_seed": found.seed, "snr": found.level, "error": error}
+            for dataset, place in self._places.items()
+            for found in self.held_out[dataset]
+            for subset, error in self._subset_rows(found.classifier, found.errors)
+        ]
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        return {algorithm.name: algorithm.title for algorithm in self.plan.algorithms}
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, Any]]:
+        """The columns that name each data set: its specification, name, and seed of generated events."""
+        places = {}
+        cells = self.plan.cells()
+        for name in self.runs:
+            data = cells[name].dataset
+            seed = data.seed if isinstance(data, DatasetPlan) else None
+            place: dict[str, Any] = {"dataset": name}
+            if self.plan.multiverse is not None:
+                specification, _, dataset = name.partition(", ")
+                place = {"specification": specification, "dataset": dataset or f"seed {seed}"}
+            places[name] = place | {"dataset_seed": seed}
+        return places
+
+    def _subset_rows(
+        self, classifier: str, values: Mapping[str, tuple[float, ...]]
+    ) -> Iterator[tuple[dict[str, Any], float]]:
+        """Each subset of a classifier, with its value."""
+        for name, each in values.items():
+            for run, value in enumerate(each):
+                number = run if name in self._titles else None
+                yield {"classifier": classifier, "algorithm": self._titles.get(name, name), "run": number}, value
 
     def to_frame(self) -> Any:
         """Return :meth:`rows` as a pandas data frame."""
@@ -593,13 +652,24 @@ def read_study(folder: str | Path) -> Study:
     """
     with Store(folder) as store:
         plan = restore_plan(store.about().plan)
-        runs = {}
-        names = {}
-        for dataset in plan.cells():
-            events = store.of(dataset).find(Events)
-            records = tuple(store.of(dataset).finished())
-            if events is not None and records:
-                width = records[0].mask.size
-                names[dataset] = events.feature_names or tuple(f"feature {i}" for i in range(width))
-                runs[dataset] = records
-        return Study(plan, runs, names)
+        study = Study(plan, {}, {}, {}, {})
+        for dataset, cell in plan.cells().items():
+            own = store.of(dataset)
+            events = own.find(Events)
+            records = tuple(own.finished())
+            if events is None or not records:
+                continue
+            width = records[0].mask.size
+            study.feature_names[dataset] = events.feature_names or tuple(f"feature {i}" for i in range(width))
+            study.runs[dataset] = records
+            names = [classifier.name for classifier in cell.classifiers]
+            tested = [own.find(StageTwo, name, level) for name in names for level in cell.dataset.snr]
+            study.stage_two[dataset] = tuple(filter(None, tested))
+            held_out = [
+                own.find(HeldOut, name, level, seed)
+                for name in names
+                for seed in held_out_seeds(cell)
+                for level in held_out_levels(cell)
+            ]
+            study.held_out[dataset] = tuple(filter(None, held_out))
+        return study
