@@ -20,7 +20,7 @@ def report_text(folder):
         document = compose(summarize(store))
     chapter = document.chapters[0]
     lines = ["# Overview", *document.overview.answer, *_lines(document.overview), "", "# Answer", *chapter.answer]
-    for part in (*chapter.parts, *document.parts):
+    for part in (*document.stages, *chapter.parts, *document.parts):
         lines += ["", f"# {part.heading}", *_lines(part.content)]
     text = "\n".join(line for line in lines if not line.startswith("pqswarm "))  # of the machine
     return re.sub(r"\d+(\.\d+)? seconds", "N seconds", text) + "\n"

@@ -17,9 +17,10 @@ STAGE_TWO = "DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut', 'OneStan
 NO_SFFS = "DELETE FROM runs WHERE algorithm = 'sffs'"
 TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand \x1b[2J\x9b 100 % {braces} $5 #1'
 SHOWN = TITLE.replace("\n", " ").replace("\x1b", r"\x1b").replace("\x9b", r"\x9b")  # in one line, steering nothing
-TABLES = ("performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability", "robust")
-TABLES += ("unpaired-error", "unpaired-size", "sequential-runs", "confusions", "noise", "noise-paper")
-TABLES += ("noise-held-out", "contrast", "contrast-paper", "held-out", "fronts")
+TABLES = ("performance", "hommel", "sequential", "features", "stability", "robust", "unpaired-error", "unpaired-size")
+PAPER_TABLES = ("events", "parameters", "friedman", "sffs")  # of all classifiers
+IN_PAPER = ("performance", "hommel", "noise", "contrast")  # of one
+TABLES += ("sequential-runs", "confusions", "noise", "noise-held-out", "contrast", "held-out", "fronts")
 TINY = """
 title = "Own names"
 runs = 1
@@ -66,8 +67,10 @@ def chapter(study, found):
 
 
 def tables(study, found):
-    """The tables of one classifier, by their names without that of the classifier."""
-    shown = [table for part in chapter(study, found).parts for table in part.content.tables]
+    """The tables of one classifier and of the paper, by their names without that of the classifier."""
+    document = compose(replace(study, classifiers=[found]))
+    parts = (*document.stages, *document.chapters[0].parts)
+    shown = [table for part in parts for table in part.content.tables]
     return {table.name.removeprefix(f"{found.slug}-"): table for table in shown}
 
 

@@ -9,11 +9,39 @@ import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu
 from tests.report.sayings import says
 
-from pqswarm.report.claims import FAILS, HOLDS, UNKNOWN, check_claims, claim_p_values, claims_table
+from pqswarm.report.claims import (
+    EQUAL,
+    FAILS,
+    HOLDS,
+    LETTER,
+    UNKNOWN,
+    UNTESTED,
+    check_claims,
+    check_claims_over_datasets,
+    claim_p_values,
+    claims_table,
+)
 from pqswarm.report.overview import overview_limits, overview_of_dataset
+from pqswarm.report.summary import StudySummary
 
 HERO = "2D-UPSO"
-LEAST_ERROR, LEAST_SIZE, DIFFERS, SFFS, NOISE, LEVEL = range(6)
+(
+    ERROR,
+    SIZE,
+    ERROR_TEST,
+    SIZE_TEST,
+    SCORE,
+    VARIANTS,
+    RANGES,
+    SFFS,
+    GAIN,
+    ROBUST,
+    CONTRAST,
+    GA,
+    LEVEL,
+    LANDSCAPE,
+    CAUSE,
+) = range(15)
 
 
 def remade(study, errors, sizes, runs=40, evaluations=6000, **changes):
@@ -39,47 +67,120 @@ def conclusions(study, found):
     return [claim.conclusion for claim in check_claims(study, found)]
 
 
-def test_a_study_like_the_paper_holds(study):
-    big, found = remade(study, {HERO: 0.05}, {HERO: 15}, all_features=0.0343)
-    noise = replace(
-        found.noise,
-        levels=tuple(level for level, *_ in found.paper.noise),
-        all_features=np.full(8, 90.0),
-        accuracy={title: np.full(8, 91.0) for title in found.runs},
-    )
+LIKE_PAPER = {"GA": 0.0161, "ACO": 0.0150, "BPSO": 0.0095, "CBPSO": 0.0096, "chBPSO": 0.0110, HERO: 0.0060}
+SIZES = {"GA": 47, "ACO": 45, "BPSO": 39, "CBPSO": 38, "chBPSO": 41, HERO: 21}
+
+
+def printed_noise(found):
+    """Stage II as the paper prints it."""
+    levels, whole, accuracy, _ = zip(*found.paper.noise, strict=True)
+    by_title = {title: np.array([each[title] for each in accuracy]) for title in found.runs}
+    return replace(found.noise, levels=levels, all_features=np.array(whole), accuracy=by_title)
+
+
+@pytest.fixture
+def like_paper(study):
+    """Runs and noise as in the paper, and a worse SFFS of the same size."""
+    big, found = remade(study, LIKE_PAPER, SIZES, all_features=0.0343)
     best = min(found.runs[HERO], key=lambda record: record.error)
     sffs = found.sequential["SFFS"]
     sffs = replace(sffs, result=replace(sffs.result, mask=best.mask, error=0.2))
-    found = replace(found, noise=noise, sequential={"SFFS": sffs})
-    assert conclusions(big, found) == [HOLDS] * 6
-    worse = replace(noise, accuracy=noise.accuracy | {HERO: np.r_[np.full(7, 91.0), 80.0]})
-    assert conclusions(big, replace(found, noise=worse))[NOISE] == FAILS
-    little = replace(noise, accuracy=noise.accuracy | {HERO: np.r_[np.full(7, 91.0), 89.9]})
-    assert conclusions(big, replace(found, noise=little))[NOISE] == UNKNOWN
-    better = replace(sffs, result=replace(sffs.result, error=0.01))
+    return big, replace(found, noise=printed_noise(found), sequential={"SFFS": sffs})
+
+
+def test_a_study_like_the_paper_holds(like_paper):
+    big, found = like_paper
+    shown = conclusions(big, found)
+    assert shown[LANDSCAPE] == shown[CAUSE] == UNTESTED  # they need both classifiers, and an ablation
+    assert shown[:LANDSCAPE] == [HOLDS] * LANDSCAPE
+
+
+def test_what_refutes_each_claim_of_stage_two(like_paper):
+    big, found = like_paper
+
+    def with_accuracy(title, at_last):
+        changed = np.r_[found.noise.accuracy[title][:-1], at_last]
+        return replace(found, noise=replace(found.noise, accuracy=found.noise.accuracy | {title: changed}))
+
+    beaten = with_accuracy("GA", 99.0)
+    assert conclusions(big, beaten)[GAIN] == FAILS
+    assert conclusions(big, beaten)[ROBUST] == HOLDS
+    worse = with_accuracy("GA", 10.0)
+    assert conclusions(big, worse)[GAIN] == HOLDS
+    assert conclusions(big, worse)[ROBUST] == FAILS
+    level = replace(found.noise, accuracy=found.noise.accuracy | {"GA": found.noise.accuracy[HERO] + 1})
+    assert conclusions(big, replace(found, noise=level))[CONTRAST : GA + 1] == [FAILS, FAILS]
+    assert conclusions(big, replace(found, noise=None))[GAIN : GA + 1] == [UNTESTED] * 4
+
+
+def test_levels_that_are_not_tested_leave_a_claim_open(like_paper):
+    big, found = like_paper
+    noise = found.noise
+    accuracy = {title: values[:4] for title, values in noise.accuracy.items()}
+    fewer = replace(noise, levels=noise.levels[:4], all_features=noise.all_features[:4], accuracy=accuracy)
+    claims = check_claims(big, replace(found, noise=fewer))
+    assert claims[GAIN].conclusion == UNKNOWN
+    assert "4 of the paper's levels not tested" in claims[GAIN].numbers
+
+
+def test_sffs_ranges_and_all_features(like_paper):
+    big, found = like_paper
+    sffs = found.sequential["SFFS"]
+    better = replace(sffs, result=replace(sffs.result, error=0.0001))
     assert conclusions(big, replace(found, sequential={"SFFS": better}))[SFFS] == FAILS
-    assert conclusions(big, replace(found, sequential={}))[SFFS] == UNKNOWN
+    assert conclusions(big, replace(found, sequential={}))[SFFS] == UNTESTED
     assert conclusions(big, replace(found, all_features=0.1))[LEVEL] == FAILS
     assert conclusions(replace(big, n_events=140), replace(found, all_features=0.3))[LEVEL] == UNKNOWN
+    assert conclusions(big, replace(found, all_features=0.02))[RANGES] == FAILS
+    assert conclusions(replace(big, n_events=140), replace(found, all_features=0.02))[RANGES] == UNKNOWN
 
 
 def test_a_rival_that_is_ahead(study):
-    big, found = remade(study, {"BPSO": 0.05, HERO: 0.06}, {"BPSO": 15, HERO: 30})
-    assert conclusions(big, found)[:3] == [FAILS, FAILS, FAILS]
-    small, found = remade(study, {"BPSO": 0.05, HERO: 0.06}, {"BPSO": 15, HERO: 30}, evaluations=3000)
-    assert conclusions(small, found)[:3] == [UNKNOWN] * 3  # half the paper's evaluations do not refute it
+    errors, sizes = LIKE_PAPER | {"BPSO": 0.003}, SIZES | {"BPSO": 15}
+    assert conclusions(*remade(study, errors, sizes))[ERROR:VARIANTS] == [FAILS] * 5
+    small = remade(study, errors, sizes, evaluations=3000)
+    assert conclusions(*small)[ERROR:VARIANTS] == [UNKNOWN] * 5  # half the paper's evaluations do not refute it
+    slow = LIKE_PAPER | {"chBPSO": 0.02}
+    assert conclusions(*remade(study, slow, SIZES))[VARIANTS] == FAILS
 
 
 def test_a_rival_that_is_level(study):
-    big, found = remade(study, {"BPSO": 0.05, HERO: 0.05}, {"BPSO": 15, HERO: 15})
-    assert conclusions(big, found)[:3] == [UNKNOWN, UNKNOWN, FAILS]  # the paper's test, with its runs, sees nothing
-    few, found = remade(study, {"BPSO": 0.05, HERO: 0.05}, {"BPSO": 15, HERO: 15}, runs=8)
-    assert conclusions(few, found)[:3] == [UNKNOWN] * 3
+    level = dict.fromkeys(LIKE_PAPER, 0.05)
+    shown = conclusions(*remade(study, level, SIZES | {"BPSO": 21}))
+    assert shown[ERROR] == EQUAL  # within 5 % of 0.05, by the equivalence test
+    assert shown[ERROR_TEST : SIZE_TEST + 1] == [FAILS, FAILS]  # the paper's test, with its runs, sees nothing
+    few = conclusions(*remade(study, level, SIZES | {"BPSO": 21}, runs=8))
+    assert few[SIZE_TEST] == UNKNOWN
+
+
+def test_a_difference_that_is_real_and_too_small_to_matter(study):
+    close = dict.fromkeys(LIKE_PAPER, 0.2) | {HERO: 0.198}
+    assert conclusions(*remade(study, close, SIZES))[ERROR] == LETTER
+
+
+def test_over_data_sets_the_unit_is_the_data_set(like_paper):
+    big, found = like_paper
+    for k, expected in ((3, UNKNOWN), (8, HOLDS)):
+        datasets = {f"seed {i}": replace(big, classifiers=[found], name=f"seed {i}") for i in range(k)}
+        over = StudySummary(big.plan, big.about, datasets)
+        claims = check_claims_over_datasets(over, over.classifiers[0])
+        assert [claims[i].conclusion for i in (ERROR, SIZE, SCORE, VARIANTS, SFFS, GAIN, CONTRAST)] == [expected] * 7
+        assert f"on {k} of {k} data sets" in claims[GAIN].numbers
+    table = claims_table(over)
+    assert "Unit: the data set (8)" in table.note
+    assert says(table.note, "sign test", "six data sets")
+
+
+def test_a_variant_that_does_not_learn_sizes_tests_the_cause(like_paper):
+    big, found = like_paper
+    ablated = big.plan.algorithm("bpso").model_copy(update={"name": "2D-UPSO, uniform", "algorithm": "2d-upso"})
+    plan = big.plan.model_copy(update={"algorithms": (*big.plan.algorithms, ablated)})
+    assert conclusions(replace(big, plan=plan), found)[CAUSE] == UNTESTED  # its sizes are learned, too
 
 
 def test_the_smoke_study_tells_nothing_about_the_paper(study):
     table = claims_table(study)
-    assert {row[key] for row in table.rows for key in table.conclusions} == {UNKNOWN}
+    assert {row[key] for row in table.rows for key in table.conclusions} == {UNKNOWN, UNTESTED}
     assert says(table.note, "3500 events", "40 runs", "6000 evaluations", "inconclusive")
     limits = overview_limits(study)
     assert says(limits, "One misclassified event", "0.71 percentage points")  # of 140

@@ -5,15 +5,18 @@ import io
 import re
 
 import pytest
-from tests.report.studies import TABLES, tables
+from tests.articles import CLASSES, compile_article, needs_latex
+from tests.report.studies import IN_PAPER, PAPER_TABLES, TABLES, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_comparison, write_report
 from pqswarm.report.document import Chapter, Document, Passage
-from pqswarm.report.section import Content, Drawing, Table
+from pqswarm.report.section import BEST, FORMAT, Content, Drawing, Table
 from pqswarm.report.study_report import markdown_report
 from pqswarm.statistics.tables import escape_markdown
 from pqswarm.study import Store
+
+N_NUMBERED = 2 * (len(TABLES) - len(IN_PAPER)) + 1  # the others have the paper's numbers
 
 
 def test_markdown(hostile, tmp_path, study):
@@ -24,10 +27,13 @@ def test_markdown(hostile, tmp_path, study):
     assert r"and \\x1b\[2J\\x9b 100 %" in lines[0]
     assert all(letter.isprintable() for line in lines for letter in line)
     headings = [
+        "## The investigation",
+        "## Stage I: comparative evaluation of the searches",
+        "## Stage II: robustness to noise",
+        "## Where the paper is inconsistent or silent",
         "## k-NN",
         "## NB",
         "## The events",
-        "## Where the paper is inconsistent or silent",
         "## How the study was run",
     ]
     assert [line for line in lines if line.startswith("## ")] == headings
@@ -35,10 +41,10 @@ def test_markdown(hostile, tmp_path, study):
     assert sum("Accuracy of the best subsets against noise](figures/k-nn-noise.svg)" in line for line in lines) == 1
     figures = [int(number) for number in re.findall(r"^Figure (\d+)\. ", text, re.MULTILINE)]
     assert figures == list(range(1, len(figures) + 1))
-    assert re.findall(r"^\*\*Table (\d+)\. ", text, re.MULTILINE) == [str(i + 1) for i in range(2 * len(TABLES) + 1)]
+    assert re.findall(r"^\*\*Table (\d+)\. ", text, re.MULTILINE) == [str(i + 1) for i in range(N_NUMBERED)]
     assert "    runs = 3" in lines
     blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(blocks) == 2 * len(TABLES) + 1  # and the paper's claims
+    assert len(blocks) == 2 * len(TABLES) + len(PAPER_TABLES) + 1  # and the paper's claims
     for block in blocks:
         head, rule, *body = block.splitlines()
         assert body
@@ -64,15 +70,18 @@ def test_words_of_markdown_are_text_whatever_names_they_hold():
 
 def test_latex(hostile, tmp_path):
     text = write_report(hostile, "latex", tmp_path / "report.tex").read_text(encoding="utf-8")
+    head, _, tables = text.partition("\n\n")
+    assert all(line.startswith("% ") for line in head.splitlines())
     open_now = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", tables):
         if kind == "begin":
             open_now.append(name)
         else:
             assert open_now.pop() == name
     assert open_now == []
-    assert text.count(r"\begin{table}") == 2 * len(TABLES) + 1
-    assert text.count(r"\begin{figure}") == text.count(r"\IfFileExists{figures/") > 10
+    captions = text.count(r"\caption{") - text.count("(continued)") - text.count(r"\IfFileExists")
+    assert captions == 2 * len(TABLES) + len(PAPER_TABLES) + 1
+    assert tables.count(r"\begin{figure") == text.count(r"\IfFileExists{figures/") > 10
     depth = 0
     for mark in re.findall(r"(?<!\\)[{}]", text):
         depth += 1 if mark == "{" else -1
@@ -80,16 +89,29 @@ def test_latex(hostile, tmp_path):
     assert depth == 0
     assert text.isascii()
     assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
-    for tabular in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
-        columns, body = tabular
-        for line in body.splitlines():
-            if line.endswith(r"\\"):
-                assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1
+    for body in re.findall(r"\\midrule\n(.*?)\\bottomrule", text, re.DOTALL):
+        numbers = [len(re.findall(r"(?<!\\)&", line)) for line in body.splitlines()]
+        assert len(set(numbers)) == 1
     assert not re.search(r"(?<!\\)[%#]", re.sub(r"(?m)^%.*|\{%$", "", text))
     assert r"mean\_deviation" in text
     assert r"\underline{$-$0.12}" in text
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert len(labels) == len(set(labels))
+
+
+@needs_latex
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLASSES)
+def test_latex_fits_a_journal(name, hostile, smoke_study, tmp_path):
+    """All tables, by the document that the head of the file shows."""
+    for study in (hostile, smoke_study):
+        text = write_report(study, "latex", tmp_path / "all-tables.tex").read_text(encoding="utf-8")
+        shown = [line.removeprefix("%   ") for line in text.splitlines() if line.startswith("%   ")]
+        assert shown[0] == rf"\documentclass[{CLASSES['elsarticle']}]{{elsarticle}}"
+        body = shown.index(r"\input{all-tables}")
+        preamble = shown[1 : body - 1]
+        assert preamble == [r"\usepackage{array,booktabs,graphicx}", r"\extrafloats{500}\maxdeadcycles=1000"]
+        assert compile_article(tmp_path, shown[body], name, CLASSES[name]) > 10
 
 
 def test_tables_are_not_written_behind_a_link_in_the_folder_of_a_study(tmp_path):
@@ -106,16 +128,21 @@ def test_tables_are_not_written_behind_a_link_in_the_folder_of_a_study(tmp_path)
 
 def test_csv_holds_all_digits(smoke_study, study, tmp_path):
     out = write_report(smoke_study, "csv", tmp_path / "csv")
-    assert {path.name for path in out.iterdir()} == {"runs.csv", "claims.csv"} | {
+    kinds = ("runs", "stage-two", "held-out", "claims", *PAPER_TABLES)
+    assert {path.name for path in out.iterdir()} == {f"{name}.csv" for name in kinds} | {
         f"{found.slug}-{name}.csv" for found in study.classifiers for name in TABLES
     }
     for found in study.classifiers:
         for name, table in tables(study, found).items():
+            if name in PAPER_TABLES:
+                continue
             rows = list(csv.DictReader(io.StringIO((out / f"{found.slug}-{name}.csv").read_text(encoding="utf-8"))))
             assert len(rows) == len(table.rows)
             for row, expected in zip(rows, table.rows, strict=True):
                 for key, value in expected.items():
-                    if key.endswith("_interval"):
+                    if key in (FORMAT, BEST):
+                        assert key not in row
+                    elif key.endswith("_interval"):
                         ends = [row[key.replace("_interval", end)] for end in ("_lower", "_upper")]
                         assert ends == ["", ""] if value is None else tuple(map(float, ends)) == value
                     elif isinstance(value, float):

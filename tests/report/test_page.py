@@ -23,6 +23,7 @@ EVIL = "<img src=x onerror='window.hacked=1'>\"');window.hacked=1;//"
 @pytest.fixture(scope="module")
 def used(browser, report):
     tab = browser.tab(report)
+    tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     yield tab
     tab.close()
 
@@ -35,12 +36,12 @@ def download(tab, name):
 
 
 def test_words_appear_near_the_pointer(used):
-    used.evaluate("document.querySelector('#figure-overview').scrollIntoView({behavior: 'instant'})")
+    used.evaluate("document.querySelector('#figure-k-nn-algorithms-size').scrollIntoView({behavior: 'instant'})")
     used.evaluate(
         "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )  # scrolling hides the words
     tip, x, y = used.evaluate("""(() => {
-      for (const one of document.querySelectorAll('#figure-overview circle[data-tip]')) {
+      for (const one of document.querySelectorAll('#figure-k-nn-algorithms-size circle[data-tip]')) {
         const box = one.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
         if (document.elementFromPoint(x, y) === one) return [one.dataset.tip, x, y];
       }
@@ -83,7 +84,7 @@ def test_a_series_hides_in_all_figures_by_the_keyboard(used):
 
 COLUMN = """(() => {
   const table = document.querySelector('#table-k-nn-performance table');
-  const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === 'mean J');
+  const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === 'GA');
   CLICK
   return [table.tHead.rows[0].cells[head].getAttribute('aria-sort'), [...table.tBodies[0].rows].map(row =>
     [row.cells[0].textContent, row.className, row.cells[head].textContent])];
@@ -112,10 +113,10 @@ def test_downloads_are_what_is_written_beside(used, smoke_study, tmp_path):
     text = download(used, "overview.svg").decode()
     root = ET.fromstring(text)
     assert root.tag == f"{SVG}svg"
-    assert root.find(f"{SVG}title").text == "Error rate against number of features"
+    assert root.find(f"{SVG}title").text == "Error rate on held-out events, best subset of each algorithm"
     words = [item.text for item in root.iter(f"{SVG}text")]
-    assert {"k-NN", "NB", "2D-UPSO", "error rate [%]"} <= set(words)
-    assert any(item.text.startswith("2D-UPSO, mean of 3 runs") for item in root.iter(f"{SVG}title"))
+    assert {"k-NN", "NB", "error rate [%]"} <= set(words)
+    assert any(item.text.startswith("2D-UPSO, on new events") for item in root.iter(f"{SVG}title"))
     assert float(root.get("width").removesuffix("pt")) > 300
     assert "data-tip" not in text
     raster = used.evaluate("document.querySelector('figure.drawing:has(img)')?.dataset.name")

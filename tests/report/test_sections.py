@@ -87,7 +87,10 @@ def test_what_a_section_says_of_the_study_joins_its_description(study, monkeypat
 
 def test_drawings_are_named_after_their_section(study, monkeypatch):
     registered(monkeypatch, *(Content(drawings=[Drawing(name, "", "", None)]) for name in ("", "", "x")))
-    assert [drawing.name for drawing in compose(study).drawings] == ["overview", "s0", "s1", "s2-x"]
+    assert [drawing.name for drawing in compose(study).drawings] == [
+        *("overview", "investigation-framework", "investigation-bench"),
+        *("s0", "s1", "s2-x"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +146,9 @@ def test_any_classifiers_have_a_complete_report(tmp_path, no_pictures):
     expected = {"performance", "fronts", "sequential", "features", "stability"}  # two runs are too few for a test
     expected |= {"sequential-runs", "robust", "noise", "noise-held-out", "contrast", "confusions", "held-out"}
     gauss, tree, knn = (tables(study, found) for found in study.classifiers)
-    assert set(gauss) == set(tree) == expected
-    assert set(knn) == expected | {"noise-paper", "contrast-paper"}  # the paper has this one
+    assert set(gauss) == set(tree) == set(knn) == expected | {"events", "parameters"}
+    captions = [each["noise"].caption.partition(":")[0] for each in (gauss, tree, knn)]
+    assert [caption == "Table 9 of the paper" for caption in captions] == [False, False, True]  # the paper has this one
     assert "sklearn.tree.DecisionTreeClassifier(max_depth=3)" in chapter(study, study.classifiers[1]).description
     for form in ("html", "md", "latex", "csv"):
         write_report(tmp_path / "study", form)

@@ -8,8 +8,10 @@ from tests.report.sayings import says
 from tests.report.studies import answer_for, chapter, tables
 
 from pqswarm.evaluation import GridSearchResult
+from pqswarm.report.document import compose
 from pqswarm.report.overview import describe_dataset
 from pqswarm.report.sections.held_out import stability_content
+from pqswarm.report.style import mark_of
 
 
 def with_errors(records, errors):
@@ -25,7 +27,9 @@ def test_when_nothing_beats_all_features(study, knn):
     assert says(
         answer_for(study, knn, all_features=0.0), "None of the algorithms with 3 runs", "better than all features"
     )
-    assert tables(study, replace(knn, all_features=0.0))["performance"].rows[0]["PI"] is None
+    improvement = tables(study, replace(knn, all_features=0.0))["performance"].rows[4]
+    assert improvement["results"].endswith("PI [%]")
+    assert improvement["GA"] is None
 
 
 def test_when_another_algorithm_is_best(study, knn):
@@ -100,7 +104,7 @@ def test_the_source_of_the_size_is_named(study, knn, parameters, words, given_by
     planned = replace(study, plan=study.plan.model_copy(update={"algorithms": (*study.plan.searched, sffs)}))
     assert says(answer_for(planned, knn), "SFFS", words)
     sources = [row["given_by"] for row in tables(planned, knn)["sequential"].rows]
-    assert sources == [given_by, "2D-UPSO"]  # ours, the paper's
+    assert sources == [given_by]
 
 
 @pytest.mark.parametrize(
@@ -190,18 +194,25 @@ def test_hyperparameters(study, knn):
     points = (("manhattan", 1), ("manhattan", 3), ("cosine", 1))
     grid = GridSearchResult(("metric", "n_neighbors"), points, np.array([0.9, 0.8, 0.95]), (True, True, False))
 
-    def content(found):
-        parts = [part for part in chapter(study, found).parts if "hyperparameters" in part.heading]
-        return parts[0].content if parts else None
+    def drawing(found):
+        (parts,) = [part for part in compose(replace(study, classifiers=[found])).stages if "invest" in part.heading]
+        return next((each for each in parts.content.drawings if "grid" in each.name), None)
 
-    shown = content(replace(knn, grid=grid))
-    text = " ".join(shown.words)
+    shown = drawing(replace(knn, grid=grid))
+    assert shown.caption.startswith("Figure 3a of the paper")
+    text = shown.note
     assert says(text, "grid", "nearest neighbour by Manhattan distance")  # the best that it could use
     assert says(text, "3 nearest neighbours by Manhattan distance", "as the paper did")
-    assert shown.drawings[0].draw().axes[0].get_legend_handles_labels()[1] == ["manhattan", "cosine", "best"]
-    other = content(replace(knn, grid=grid, classifier=type(knn.classifier)({"n_neighbors": 5})))
-    assert says(" ".join(other.words), "used 5 nearest", "the paper used 3 nearest")
-    assert content(knn) is None
+    axis = shown.draw().axes[0]
+    assert axis.get_legend_handles_labels()[1][:3] == ["manhattan", "cosine", "best"]
+    marked = {mark_of(line).tips: line for line in axis.get_lines() if line.get_marker() in "Ds"}
+    assert {tips: tuple(line.get_xydata()[0]) for tips, line in marked.items()} == {
+        ("used here: 80.00 %",): (3, 80.0),
+        ("the paper's: 80.00 %",): (3, 80.0),
+    }
+    other = drawing(replace(knn, grid=grid, classifier=type(knn.classifier)({"n_neighbors": 5})))
+    assert says(other.note, "used 5 nearest", "the paper used 3 nearest")
+    assert drawing(knn) is None
 
 
 def test_the_description_of_the_data(study):

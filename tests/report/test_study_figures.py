@@ -260,7 +260,8 @@ def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monke
     drawings = {drawing.name: drawing for drawing in compose(study).drawings}
     names = {"algorithms-convergence", "algorithms-size", "chance-ranks-error", "chance-ranks-size"}
     names |= {"chance-superiority", "fronts", "features", "features-others", "noise", "confusion"}
-    assert set(drawings) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events", "overview"}
+    whole = {"events", "overview", "investigation-framework", "investigation-bench"}
+    assert set(drawings) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | whole
     few = [drawings["k-nn-chance-ranks-error"], drawings["nb-chance-superiority"]]  # the others take longer
     monkeypatch.setattr("pqswarm.report.study_report.compose_report", lambda folders: SimpleNamespace(drawings=few))
     written = write_figures(smoke_study, tmp_path / "new", "png")

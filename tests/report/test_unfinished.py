@@ -49,9 +49,9 @@ def test_one_run_of_own_algorithms_without_noise_and_sffs(tiny):
     shown = tables(tiny, found)
     assert list(found.runs) == ["my swarm+", "GA"]
     assert list(shown) == ["performance", "fronts", "features", "confusions", "held-out"]
-    ours, ga = shown["performance"].rows
-    assert (ours["algorithm"], ga["algorithm"]) == ("my swarm+", "GA")
-    assert ours["sd_J"] is None
+    _, deviation, *_ = shown["performance"].rows
+    assert deviation["results"] == "J(·): SD"
+    assert deviation["my swarm+"] is deviation["GA"] is None
     assert "SFFS" not in describe_dataset(tiny)
     assert "one run of 30 evaluations" in describe_dataset(tiny)
     assert "level" not in describe_dataset(tiny)
@@ -72,7 +72,7 @@ def test_findings_that_do_not_fit_together_are_damage(smoke_study, tmp_path):
     path = changed(smoke_study, tmp_path / "study", "DELETE FROM findings WHERE kind = 'StageTwo' AND level = 'inf'")
     with Store(path, write=True) as store:
         kept = store.find(StageTwo, "k-NN", 30.0)
-        store.put(*(replace(kept, classifier=name, level=np.inf, accuracy={"ga": 3.0}) for name in ("k-NN", "NB")))
+        store.put(*(replace(kept, classifier=name, level=np.inf, accuracy={"ga": (3.0,)}) for name in ("k-NN", "NB")))
     with pytest.raises(PqswarmError, match="is damaged"):
         summary_of(path)
     with pytest.raises(PqswarmError, match="plan"):

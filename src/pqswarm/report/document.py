@@ -15,8 +15,13 @@ from pqswarm.report.overview import (
     overview_of_multiverse,
     overview_of_study,
 )
-from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection, Table
-from pqswarm.report.sections.registry import REGISTRY, SECTIONS_OVER_DATASETS, SECTIONS_OVER_SPECIFICATIONS
+from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection, Table, is_in_paper
+from pqswarm.report.sections.registry import (
+    PAPER_SECTIONS,
+    REGISTRY,
+    SECTIONS_OVER_DATASETS,
+    SECTIONS_OVER_SPECIFICATIONS,
+)
 from pqswarm.report.summary import DatasetSummary, MultiverseSummary, StudySummary
 
 _FILE_NAME = re.compile(r"[\w.+-]+")
@@ -43,7 +48,10 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A report; the answer of its overview is one line per classifier."""
+    """A report; the answer of its overview is one line per classifier.
+
+    Its stages, the paper's tables and figures in order, come before the chapters; both are empty if there are none.
+    """
 
     title: str
     overview: Content
@@ -52,12 +60,13 @@ class Document:
     version: str
     chapters: tuple[Chapter, ...]
     parts: tuple[Passage, ...]
+    stages: tuple[Passage, ...] = ()
 
     @property
     def contents(self) -> Iterator[Content]:
         """All contents, in order."""
         yield self.overview
-        for parts in (*(chapter.parts for chapter in self.chapters), self.parts):
+        for parts in (self.stages, *(chapter.parts for chapter in self.chapters), self.parts):
             yield from (part.content for part in parts)
 
     @property
@@ -86,6 +95,7 @@ def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Documen
         return compose(replace(study.only, plan=study.plan))
     overview, description, sections = _document_layout(study)
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
+    stages = [(s, s.content(study)) for s in PAPER_SECTIONS] if study.plan.paper else []
     answers = [sentence for _, content in general for sentence in content.answer]
     document = Document(
         title=study.plan.title,
@@ -95,6 +105,7 @@ def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Documen
         version=study.about.version,
         chapters=tuple(_compose_document_chapter(study, classifier, sections) for classifier in study.classifiers),
         parts=tuple(_name_document_parts(section, content, "") for section, content in general if content.shown),
+        stages=tuple(_name_document_parts(section, content, "") for section, content in stages if content.shown),
     )
     return number_contents(document)
 
@@ -123,16 +134,17 @@ def number_contents(document: Document) -> Document:
     def number(content: Content) -> Content:
         return replace(
             content,
-            drawings=[replace(drawing, number=next(figures)) for drawing in content.drawings],
-            tables=[replace(table, number=next(tables)) for table in content.tables],
+            drawings=[d if is_in_paper(d) else replace(d, number=next(figures)) for d in content.drawings],
+            tables=[t if is_in_paper(t) else replace(t, number=next(tables)) for t in content.tables],
         )
 
     def number_parts(parts: Sequence[Passage]) -> tuple[Passage, ...]:
         return tuple(replace(part, content=number(part.content)) for part in parts)
 
     overview = number(document.overview)  # first, since the numbers are those of the reading order
+    stages = number_parts(document.stages)
     chapters = tuple(replace(chapter, parts=number_parts(chapter.parts)) for chapter in document.chapters)
-    return replace(document, overview=overview, chapters=chapters, parts=number_parts(document.parts))
+    return replace(document, overview=overview, stages=stages, chapters=chapters, parts=number_parts(document.parts))
 
 
 def _name_document_parts(section: Section, content: Content, prefix: str) -> Passage:
@@ -144,7 +156,7 @@ def _name_document_parts(section: Section, content: Content, prefix: str) -> Pas
 
 def _check_document_names(document: Document) -> None:
     for what, names in (
-        ("tables", ["runs", *(table.name for table in document.tables)]),  # "runs" is the file of all runs
+        ("tables", ["runs", "stage-two", "held-out", *(table.name for table in document.tables)]),  # files of all runs
         ("drawings", [drawing.name for drawing in document.drawings]),
     ):
         for name in names:

@@ -1,6 +1,6 @@
 """The first screen of a report: what was run, one sentence per classifier, one figure, one table, and the limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, sqrt
 from typing import Any
 
@@ -9,11 +9,28 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import BoolArray
 from pqswarm.events import get_preset
-from pqswarm.report.claims import check_claims_in_specifications, claim_fractions_table, claim_p_values, claims_table
+from pqswarm.report.claims import (
+    EQUAL,
+    FAILS,
+    HERO,
+    HOLDS,
+    LETTER,
+    UNKNOWN,
+    UNTESTED,
+    Claim,
+    all_claims,
+    check_claims_in_specifications,
+    claim_fractions_table,
+    claim_p_values,
+    claims_table,
+)
+from pqswarm.report.paper import ABBREVIATIONS
 from pqswarm.report.runs import Panel, draw_run_panels, run_points
 from pqswarm.report.section import Content, Table, adaptive_drawing, count, count_runs, enumerate_words, percent
 from pqswarm.report.sections.datasets import say_leader_over_datasets
+from pqswarm.report.sections.held_out import before_held_out
 from pqswarm.report.sections.specifications import specification_curve
+from pqswarm.report.style import GREY, NARROW, Palette, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import (
     ALPHA,
     ClassifierAcrossDatasets,
@@ -24,7 +41,8 @@ from pqswarm.report.summary import (
     StudySummary,
 )
 from pqswarm.study import StudyPlan, load_plan
-from pqswarm.study.plan import held_out_seeds
+from pqswarm.study.findings import ALL_FEATURES
+from pqswarm.study.plan import HeldOutPlan, held_out_seeds
 
 _CAPTION = "Error rate against number of features"
 _MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
@@ -33,11 +51,13 @@ _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 
 
 def overview_of_dataset(study: DatasetSummary) -> Content:
     """Return the first screen of the report on one data set, where the unit is the run."""
+    if claims := all_claims(study):
+        return _overview_of_paper(study, claims, [overview_limits(study)])
     note = "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once."
     return Content(
         answer=[_overview_sentence(classifier) for classifier in study.classifiers],
         drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
-        tables=[claims_table(study) or _overview_means_table(study)],
+        tables=[_overview_means_table(study)],
         words=[overview_limits(study)],
     )
 
@@ -45,17 +65,138 @@ def overview_of_dataset(study: DatasetSummary) -> Content:
 def overview_of_study(study: StudySummary) -> Content:
     """Return the first screen of the report on several data sets, which are the unit."""
     note = "Lower left is better. Small markers are data sets (means over runs), large ones their means."
-    claims = claims_table(study)
     words = (
         f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to expect "
         f"on further data sets of the same kind. For the report on one data set: pqswarm report DIR --dataset NAME."
     )
+    if claims := all_claims(study):
+        return _overview_of_paper(study, claims, [words])
     return Content(
         answer=[say_leader_over_datasets(study, classifier) for classifier in study.classifiers],
         drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
-        tables=[] if claims is None else [claims],
         words=[words],
     )
+
+
+def _overview_of_paper(
+    study: DatasetSummary | StudySummary, claims: Mapping[str, Sequence[Claim]], words: Sequence[str]
+) -> Content:
+    """Answer whether the paper holds: the errors on new data, one figure, and the claims."""
+    panels = {each.name: _new_data_panel(each) for each in study.classifiers}
+    table = claims_table(study, claims)
+    assert table is not None  # noqa: S101
+    is_new = any(new is not None for panel in panels.values() for *_, new in panel.values())
+    where = _new_data_words(study)
+    caption = f"Error rate {f'on {where}' if is_new else 'in the search'}, best subset of each algorithm"
+    note = (
+        "Filled: events that no search saw. Hollow: cross-validated in the search, which is optimistic. Dashed: all "
+        "features, on new events. Numbers of features are in brackets."
+        if is_new
+        else "Cross-validated in the search, which is optimistic. Numbers of features are in brackets."
+    )
+    return Content(
+        answer=[*(_say_new_data(name, panel, where) for name, panel in panels.items()), _say_conclusions(claims)],
+        drawings=[adaptive_drawing("overview", caption, note, plot_new_data, panels, study.palette)],
+        tables=[table],
+        words=[expand_abbreviations(study.plan, panels), *words],
+    )
+
+
+NewData = tuple[float, float | None, float | None]
+"""Number of features, error rate in the search (None of a mean), and on new data (None if it was not tested)."""
+
+
+def _new_data_panel(classifier: ClassifierSummary | ClassifierAcrossDatasets) -> dict[str, NewData]:
+    """The best subset of each algorithm, by title, and all features; means over the data sets."""
+    if isinstance(classifier, ClassifierSummary):
+        datasets = [classifier]
+        titles = list(classifier.groups)
+    else:
+        datasets = list(classifier.datasets.values())
+        titles = classifier.titles
+    panel: dict[str, NewData] = {}
+    for title in (*titles, ALL_FEATURES):
+        before = np.array([before_held_out(dataset, title) for dataset in datasets])
+        is_tested = all(title in dataset.held_out for dataset in datasets)
+        new = float(np.mean([dataset.held_out[title].mean() for dataset in datasets])) if is_tested else None
+        panel[title] = float(before[:, 0].mean()), float(before[:, 1].mean()), new
+    return panel
+
+
+def _new_data_words(study: DatasetSummary | StudySummary) -> str:
+    held_out = study.plan.held_out
+    is_cross = isinstance(study, StudySummary) and isinstance(held_out, HeldOutPlan) and held_out.cross_dataset
+    return "events of the other data sets" if is_cross else f"held-out {study.item}s"
+
+
+def _say_new_data(name: str, panel: Mapping[str, NewData], where: str) -> str:
+    """One sentence on the errors of the paper's algorithm, of all features and of the best search on new data."""
+    new = {title: values[2] for title, values in panel.items() if values[2] is not None}
+    searched = {title: values[1] for title, values in panel.items() if values[1] is not None}
+    errors = new or searched
+    best = min((title for title in errors if title != ALL_FEATURES), key=lambda title: errors[title])
+
+    def say(title: str) -> str:
+        return f"{percent(errors[title])} with {count(round(panel[title][0], 1))} features"
+
+    start = f"{name}, on {where}, which no search saw" if new else f"{name}, in the search only, which is optimistic"
+    lowest = (
+        "the lowest of the searches"
+        if best == HERO
+        else f"the lowest is {best} with {say(best).replace(' with ', ' and ')}"
+    )
+    whole = f"all {panel[ALL_FEATURES][0]:.0f} features {percent(errors[ALL_FEATURES])}"
+    return f"{start}: the best subsets of {HERO} misclassify {say(HERO)}, {whole}; {lowest}."
+
+
+def _say_conclusions(claims: Mapping[str, Sequence[Claim]]) -> str:
+    """How many claims hold, by classifier."""
+    order = (HOLDS, LETTER, EQUAL, FAILS, UNKNOWN, UNTESTED)
+    words = {HOLDS: "hold", FAILS: "do not hold", LETTER: "hold by the letter but are practically equal"}
+    parts = []
+    for name, each in claims.items():
+        conclusions = [claim.conclusion for claim in each]
+        counts = [f"{conclusions.count(one)} {words.get(one, one)}" for one in order if one in conclusions]
+        parts.append(f"of {len(each)} claims with {name}: {', '.join(counts)}")
+    return f"Does the paper hold? O{'; '.join(parts)[1:]}."
+
+
+def expand_abbreviations(plan: StudyPlan, classifiers: Iterable[str]) -> str:
+    """Return what the titles of the algorithms and classifiers of a plan stand for."""
+    titles = [*(algorithm.title for algorithm in plan.algorithms), *classifiers]
+    known = [f"{title}: {ABBREVIATIONS[title]}" for title in titles if title in ABBREVIATIONS]
+    return f"{'; '.join(known)}." if known else ""
+
+
+@styled
+def plot_new_data(panels: Mapping[str, Mapping[str, NewData]], palette: Palette, *, narrow: bool = False) -> Figure:
+    """Draw the error of each algorithm's best subset on new data and in the search, in a panel for each classifier."""
+    rows = max(len(panel) for panel in panels.values()) - 1
+    height = 0.95 + 0.25 * rows
+    columns = 1 if narrow else len(panels)
+    size = (NARROW, height * len(panels)) if narrow else (6.4, height)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(panels) if narrow else 1, columns, squeeze=False).ravel()
+    for axis, (name, panel) in zip(axes, panels.items(), strict=True):
+        titles = [title for title in panel if title != ALL_FEATURES]
+        whole = panel[ALL_FEATURES][2]
+        whole = panel[ALL_FEATURES][1] if whole is None else whole
+        if whole is not None:
+            line = axis.axvline(100 * whole, color=GREY, lw=1.3, ls=(0, (5, 2)))
+            mark(line, tips=[f"all features: {percent(whole)}"])
+        for place, title in enumerate(titles):
+            _, searched, new = panel[title]
+            look: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 6, "color": palette.color(title)}
+            if searched is not None:
+                tip = f"{title}, in the search: {percent(searched)}"
+                mark(axis.plot([100 * searched], [place], mfc="none", **look)[0], tips=[tip])
+            if new is not None:
+                mark(axis.plot([100 * new], [place], **look)[0], tips=[f"{title}, on new events: {percent(new)}"])
+        draw_rows(axis, [f"{title} ({count(round(panel[title][0], 1))})" for title in titles])
+        axis.set(ylim=(len(titles) - 0.5, -0.5), xlabel="error rate [%]")
+        axis.set_xlim(left=0)
+        axis.set_title(name, fontweight="bold", parse_math=False)
+    return settle_layout(figure)
 
 
 def overview_of_multiverse(study: MultiverseSummary) -> Content:
@@ -74,7 +215,7 @@ def overview_of_multiverse(study: MultiverseSummary) -> Content:
         answer=[_overview_of_specification_fractions(study, each, claims[each.name]) for each in study.classifiers],
         drawings=[specification_curve(study, first, "error", f"{first.slug}-curve-error")],
         tables=[claim_fractions_table(study, claims)],
-        words=[words],
+        words=[*filter(None, [expand_abbreviations(study.plan, claims)]), words],
     )
 
 

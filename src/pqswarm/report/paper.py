@@ -11,7 +11,6 @@ from importlib.resources import files
 from math import nan
 from typing import Any, Literal
 
-from pqswarm.report.section import PAPER, SOURCE
 from pqswarm.study import StudyPlan
 
 _READ = tomllib.loads((files("pqswarm.report") / "paper.toml").read_text(encoding="utf-8"))
@@ -24,8 +23,23 @@ HYPERPARAMETERS: dict[str, dict[str, Any]] = _READ["hyperparameters"]
 PRINTED: dict[str, dict[str, list[float]]] = _READ["printed"]
 """The rows of the paper's tables, by kind of classifier; ``paper.toml`` says what they hold."""
 
-INCONSISTENCIES: tuple[str, ...] = tuple(_READ["inconsistencies"])
-"""Inconsistencies and gaps of the paper that matter for a comparison."""
+SILENCES: tuple[str, ...] = tuple(_READ["silences"])
+"""What the paper does not say and matters for a comparison."""
+
+SEARCH_PARAMETERS: dict[str, dict[str, str]] = _READ["parameters"]
+"""The rows of the paper's Table 2, by the name of the algorithm."""
+
+EVENT_MODELS: dict[str, tuple[str, str]] = {name: tuple(row) for name, row in _READ["events"].items()}
+"""The rows of the paper's Table 1, model and ranges, by the name of the event class."""
+
+ABBREVIATIONS: dict[str, str] = _READ["abbreviations"]
+"""What the titles of algorithms and classifiers stand for."""
+
+SYMBOLS: dict[str, str] = _READ["symbols"]
+"""How the symbols of parameters are printed."""
+
+PAPER_RUNS = 40
+"""Runs of each algorithm in the paper."""
 
 
 _Rows = Mapping[str, Mapping[str, Any]]
@@ -43,10 +57,15 @@ class Overlay:
     performance: _Rows = field(default_factory=dict)
     ranks: _Rows = field(default_factory=dict)
     posthoc: Mapping[str, _Rows] = field(default_factory=dict)
-    sequential: Sequence[Mapping[str, Any]] = ()
+    sffs: Mapping[str, Any] = field(default_factory=dict)
     noise: Sequence[tuple[float, float, Mapping[str, float], Mapping[str, float]]] = ()
     contrast: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, int] = field(default_factory=dict)
+
+    def caption(self, table: str, words: str) -> str:
+        """Return the caption of a table of the paper, with its number there; without, if it has none."""
+        return paper_caption(self.tables.get(table), words)
 
     def __bool__(self) -> bool:
         return bool(self.performance)
@@ -59,6 +78,11 @@ class Overlay:
     def robust(self, title: str) -> bool | None:
         """Whether a subset was at least as accurate as all features at every level; None if it is not in the paper."""
         return all(gain[title] >= 0 for *_, gain in self.noise) if title in self.performance else None
+
+
+def paper_caption(number: int | None, words: str, kind: str = "Table") -> str:
+    """Return a caption that names a table or figure of the paper, if it has a number there."""
+    return f"{words[0].upper()}{words[1:]}" if number is None else f"{kind} {number} of the paper: {words}"
 
 
 def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
@@ -76,29 +100,14 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
     for key in ("error", "size"):
         ranks[key] = by_title(f"rank-{key}") | dict(zip(("chi2", "p"), printed[f"rank-{key}"][-2:], strict=True))
         z, p, limit = (by_title(f"{column}-{key}") for column in ("z", "p", "limit"))
-        posthoc[key] = {
-            title: {"control": ALGORITHMS[-1], "z": z[title], "p": p[title], "adjusted": None}
-            | {"limit": limit[title], "differs": True}
-            for title in z
-        }
-    size, theirs, ours = printed["sffs"]
-    baseline = {"baseline": ALGORITHMS[-1], "baseline_size": int(size), "baseline_J": ours}
-    sffs = {
-        "search": "SFFS",
-        SOURCE: PAPER,
-        "given_by": ALGORITHMS[-1],
-        "size": int(size),
-        "J": theirs,
-        "evaluations": None,
-    }
-    sffs |= baseline | {"baseline_evaluations": 40 * 6000}
+        posthoc[key] = {title: {"z": z[title], "p": p[title], "adjusted": limit[title], "differs": True} for title in z}
     performance = {key: by_title(key) for key in ("mean_J", "sd_J", "PI", "mean_size", "sd_size", "Xi", "score")}
     return Overlay(
         all_features=printed["all"][0],
         performance={title: {key: performance[key][title] for key in performance} for title in ALGORITHMS},
         ranks=ranks,
         posthoc=posthoc,
-        sequential=[sffs],
+        sffs=dict(zip(("size", "SFFS", ALGORITHMS[-1]), printed["sffs"], strict=True)),
         noise=[
             (float(name.removeprefix("noise-")), printed[name][0], by_title(name, 1), by_title(name, 7))
             for name in printed
@@ -106,4 +115,5 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
         ],
         contrast={title: by_title(f"contrast-{title}") for title in ALGORITHMS},
         hyperparameters=HYPERPARAMETERS[kind],
+        tables=_READ["tables"][kind],
     )

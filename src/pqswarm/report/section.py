@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
+from pqswarm.statistics.latex import LatexTable
 from pqswarm.statistics.tables import escape_markdown
 
 if TYPE_CHECKING:
@@ -23,24 +24,13 @@ STUDY = "this study"
 PAPER = "paper"
 """Its values."""
 
+FORMAT = "_format"
+BEST = "_best"
+"""Keys that are not shown: format of the numbers of a row; which are in bold: lowest, highest, positive, or none."""
+
+_IN_PAPER = re.compile(r"(Table|Figure) \d+\w? of the paper")
 _INTERVAL = "_interval"  # suffix of the keys of intervals
 _SENTENCE = 32  # characters from which a cell is wrapped
-_MAX_COLUMNS = 8  # that fit across a printed page at full size
-_MATHEMATICS = {
-    "ξ": r"\xi",
-    "Ξ": r"\Xi",
-    "θ": r"\theta",
-    "Θ": r"\Theta",
-    "χ²": r"\chi^2",
-    "∞": r"\infty",
-    "±": r"\pm",
-    "≤": r"\leq",
-}
-_TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
-_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
-_BEST = "\ue000"  # private characters, replaced by LaTeX commands
-_BAD = "\ue001"
-_END = "\ue002"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +49,13 @@ class Table:
     lowest, highest : tuple of str
         Columns whose minimum or maximum is shown in bold, separately for each source.
     signed, across : tuple of str
-        Columns whose negative values are marked; columns compared within each row: the maximum is shown in bold.
+        Columns whose negative values are marked; columns compared within each row: the highest is shown in bold, or
+        what the row says by `BEST`; they have the format that the row gives by `FORMAT`.
     note : str
         Text below the table.
-    conclusions : tuple of str
-        Columns of conclusions (:mod:`pqswarm.report.claims`), coloured in HTML.
+    conclusions : mapping of str to str
+        Columns of conclusions (:mod:`pqswarm.report.claims`), coloured in HTML, and those of the numbers behind them,
+        which unfold there.
     number : int
         Its number in the report; 0 outside a report.
     """
@@ -77,7 +69,7 @@ class Table:
     signed: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
     note: str = ""
-    conclusions: tuple[str, ...] = ()
+    conclusions: Mapping[str, str] = field(default_factory=dict)
     number: int = 0
 
     def __post_init__(self) -> None:
@@ -94,8 +86,14 @@ class Table:
 
     @property
     def keys(self) -> list[str]:
-        """Keys of the columns that are not empty."""
-        return [key for key in self.rows[0] if any(row[key] not in (None, STUDY) for row in self.rows)]
+        """Keys of the columns that are shown: those that are not empty."""
+        shown = (key for key in self.rows[0] if key not in (FORMAT, BEST))
+        return [key for key in shown if any(row[key] not in (None, STUDY) for row in self.rows)]
+
+    @property
+    def unfolded(self) -> list[str]:
+        """Keys of the columns of a page, where conclusions unfold to their numbers."""
+        return [key for key in self.keys if key not in self.conclusions.values()]
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
@@ -116,13 +114,19 @@ class Table:
         if isinstance(value, tuple):
             return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
-            return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
-        return _unbold_table_text(str(value))
+            of_column = self.columns.get(column, ("", ""))[1] or ".4g"
+            form = row.get(FORMAT, of_column) if column in self.across else of_column
+            return format(value, form) if isfinite(value) else str(value)
+        return str(value)
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds the best value of its column or row."""
         if column in self.across and _is_table_number(row[column]):
-            return bool(row[column] == max(row[other] for other in self.across if _is_table_number(row[other])))
+            best = row.get(BEST, "highest")
+            if best == "positive":
+                return bool(row[column] > 0)
+            shown = [row[other] for other in self.across if _is_table_number(row[other])]
+            return bool(best and row[column] == {"lowest": min, "highest": max}[best](shown))
         if column not in (*self.lowest, *self.highest) or not _is_table_number(row[column]):
             return False
         peers = [other[column] for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
@@ -142,7 +146,7 @@ class Table:
             "bad": self.is_bad(row, column),
             "wide": self.is_wide(column),
             "conclusion": is_conclusion,
-            str(row[column]).replace(" ", "-"): is_conclusion,
+            re.split("[;:]", str(row[column]))[0].replace(" ", "-"): is_conclusion,
         }
         return " ".join(kind for kind, holds in kinds.items() if holds)
 
@@ -156,28 +160,22 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
-        head, _, *body = self._plain("md", ("**", "**"), ("*", "*")).splitlines()
+        cells = [{key: self._marked(row, key) for key in self.keys} for row in self.rows]
+        headings = {key: self.heading(key) for key in self.keys}
+        head, _, *body = plain_table(cells, "md", headings=headings).splitlines()
         rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
         parts = [f"**{escape_markdown(self.title)}**", "", head, rule, *body]
         return "\n".join([*parts, "", escape_markdown(self.note)] if self.note else parts)
 
     def latex(self) -> str:
-        """Return the table as LaTeX (packages booktabs and graphicx); negative values are underlined."""
-        columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
-        head, _, body = self._plain("latex", (_BEST, _END), (_BAD, _END)).partition("\n")
-        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset_latex_table(body)])
-        wide = len(columns) > _MAX_COLUMNS
-        lines = [
-            f"% Table {self.number}" if self.number else "",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{latex_text(self.caption)}}}",
-            rf"\label{{tab:{self.name}}}",
-            rf"\resizebox{{\linewidth}}{{!}}{{{tabular}}}" if wide else tabular,
-            rf"\par\smallskip{{\footnotesize {latex_text(self.note)}\par}}" if self.note else "",
-            r"\end{table}",
-        ]
-        return "\n".join(filter(None, lines))
+        """Return the table as LaTeX (packages booktabs and array); best values are bold, negative ones underlined."""
+        cells = [(i, row, j, key) for i, row in enumerate(self.rows) for j, key in enumerate(self.keys)]
+        marks = {(i, j): "textbf" for i, row, j, key in cells if self.is_best(row, key)}
+        marks |= {(i, j): "underline" for i, row, j, key in cells if self.is_bad(row, key)}
+        head = [self.heading(key) for key in self.keys]
+        body = [[self.text(row, key) for key in self.keys] for row in self.rows]
+        numeric = [self.is_numeric(key) for key in self.keys]
+        return LatexTable(head, body, numeric, self.caption, self.name, self.note, marks).latex()
 
     def csv(self) -> str:
         """Return the table as CSV with full precision; formulas in text are escaped by an apostrophe."""
@@ -186,47 +184,24 @@ class Table:
         ]
         return plain_table(rows, "csv") + "\n"
 
-    def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
-        """The table without caption and note, with the best and negative values marked."""
-
-        def marked(row: Mapping[str, Any], key: str) -> str:
-            before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
-            return f"{before}{self.text(row, key)}{after}"
-
-        cells = [{key: marked(row, key) for key in self.keys} for row in self.rows]
-        return plain_table(cells, style, headings={key: self.heading(key) for key in self.keys})
+    def _marked(self, row: Mapping[str, Any], key: str) -> str:
+        """A cell as text, in Markdown."""
+        mark = "*" if self.is_bad(row, key) else "**" if self.is_best(row, key) else ""
+        return f"{mark}{self.text(row, key)}{mark}"
 
 
 def _split_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with two entries for each interval."""
     plain: dict[str, Any] = {}
     for key, value in row.items():
+        if key in (FORMAT, BEST):
+            continue
         if key.endswith(_INTERVAL):
             name = key.removesuffix(_INTERVAL)
             plain |= zip((f"{name}_lower", f"{name}_upper"), value or (None, None), strict=True)
         else:
             plain[key] = value
     return plain
-
-
-def latex_text(text: str) -> str:
-    """Return text with special characters of LaTeX escaped."""
-    lines = plain_table([{_unbold_table_text(text): ""}], "latex").splitlines()
-    return _typeset_latex_table(lines[2].removesuffix(r" \\").rstrip())
-
-
-def _unbold_table_text(text: str) -> str:
-    return "".join(one for one in text if one not in (_BEST, _BAD, _END))
-
-
-def _typeset_latex_table(latex: str) -> str:
-    """Replace characters missing in LaTeX's fonts by mathematics, and marks by commands."""
-    latex = _MINUS.sub("$-$", latex)
-    for character, command in _MATHEMATICS.items():
-        latex = latex.replace(character, f"${command}$")
-    for character, command in _TYPOGRAPHY.items():
-        latex = latex.replace(character, command)
-    return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
 
 
 def _is_table_number(value: Any) -> bool:
@@ -253,6 +228,11 @@ class Drawing:
     def title(self) -> str:
         """The caption with the number of the figure."""
         return f"Figure {self.number}. {self.caption}" if self.number else self.caption
+
+
+def is_in_paper(shown: Table | Drawing) -> bool:
+    """Whether a table or figure is one of the paper's, by its caption; it then has no number in the report."""
+    return _IN_PAPER.match(shown.caption) is not None
 
 
 def adaptive_drawing(name: str, caption: str, note: str, plot: "Callable[..., Figure]", *values: Any) -> Drawing:

@@ -12,10 +12,12 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
-from pqswarm.report.section import Content, Drawing, Table, latex_text
+from pqswarm.report.section import Content, Drawing, Table
 from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
 from pqswarm.report.summary import MultiverseSummary, StudySummary, read_summary
+from pqswarm.statistics.latex import latex_text
 from pqswarm.statistics.tables import escape_markdown
+from pqswarm.study import Study, read_study
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
@@ -65,7 +67,8 @@ def write_report(
     study = read_summary(folder, dataset, where)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
-    return _write_report_document(compose(replace(study, plan=compared)), format, path, _report_runs_table(study))
+    more = _report_run_tables(read_study(folder), study, dataset) if format == "csv" else ()
+    return _write_report_document(compose(replace(study, plan=compared)), format, path, *more)
 
 
 def write_comparison(
@@ -127,8 +130,9 @@ def _write_report_document(document: Document, format: str, path: Path, *more: T
         for table in (*document.tables, *more):
             write_atomically(path / f"{table.name}.csv", table.csv())
         return path
-    writers = {"html": html_report, "md": markdown_report, "latex": latex_report}
-    return write_atomically(path, writers[format](document))
+    if format == "latex":
+        return write_atomically(path, latex_report(document, path.stem))
+    return write_atomically(path, (html_report if format == "html" else markdown_report)(document))
 
 
 def write_figures(
@@ -169,71 +173,56 @@ def write_figures(
     ]
 
 
-def _report_runs_table(study: StudySummary | MultiverseSummary) -> Table:
-    """All runs, for your own statistics; of a multiverse only errors and sizes."""
-    if isinstance(study, StudySummary):
-        return Table("runs", "All runs", list(_report_runs_rows(study)))
-    rows = [
-        {
-            "specification": specification.name,
-            "dataset": dataset,
-            "classifier": classifier.name,
-            "algorithm": title,
-            "run": run,
-            "error": float(errors[i, j, run]),
-            "size": int(classifier.sizes[title][i, j, run]),
-        }
-        for classifier in study.classifiers
-        for title, errors in classifier.errors.items()
-        for i, specification in enumerate(study.specifications)
-        for j, dataset in enumerate(study.datasets)
-        for run in range(errors.shape[2])
-    ]
-    return Table("runs", "All runs", rows)
+def _report_run_tables(results: Study, study: StudySummary | MultiverseSummary, dataset: str | None) -> Iterator[Table]:
+    """All runs, and the subset of each in stage II and on held-out events, for your own statistics."""
+    tables = {"runs": results.rows(), "stage-two": results.stage_two_rows(), "held-out": results.held_out_rows()}
+    shown = {"dataset": {dataset}} if dataset is not None else {}
+    if isinstance(study, MultiverseSummary):
+        shown = {"specification": {specification.name for specification in study.specifications}}
+    for name, rows in tables.items():
+        kept = [row for row in rows if all(row[column] in names for column, names in shown.items())]
+        if kept:
+            yield Table(name, "All runs", [_report_run_row(row) for row in kept])
 
 
-def _report_runs_rows(study: StudySummary) -> Iterator[dict[str, Any]]:
-    """The column of the data set is left out if there is only one."""
-    for name, dataset in study.datasets.items():
-        for classifier in dataset.classifiers:
-            for title, records in classifier.groups.items():
-                for record in records:
-                    yield ({"dataset": name} if name else {}) | {
-                        "classifier": classifier.name,
-                        "algorithm": title,
-                        "run": record.key.run,
-                        "seed": str(record.seed),
-                        "error": record.error,
-                        "size": record.size,
-                        "evaluations": record.result.n_evaluations,
-                        "features": " ".join(str(i) for i in record.result.selected),
-                        "names": "; ".join(dataset.feature_names[i] for i in record.result.selected),
-                    }
+def _report_run_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row without what a file need not say: the name of the only data set, and times."""
+    joints = {"features": " ", "names": "; "}
+    kept = {key: value for key, value in row.items() if (key, value) != ("dataset", "") and key != "seconds"}
+    return {key: joints[key].join(map(str, value)) if key in joints else value for key, value in kept.items()}
 
 
-def latex_report(document: Document) -> str:
-    """Return figures with a file and tables as LaTeX, which needs the packages booktabs and graphicx."""
-    needs = [
-        "% needs \\usepackage{booktabs,graphicx}",
-        "% and, for the figures, the output of: pqswarm report DIR --figures figures --format pdf",
-    ]
-    blocks = []
+_LATEX_HEAD = r"""% Tables and figures for an article in two columns; refer to them by \ref{tab:...} and \ref{fig:...}.
+% A document with all of them, in this or another class of journals in two columns:
+%   \documentclass[5p,twocolumn]{elsarticle}
+%   \usepackage{array,booktabs,graphicx}
+%   \extrafloats{500}\maxdeadcycles=1000
+%   \begin{document}
+%   \input{FILE}
+%   \end{document}
+% The figures are the output of: pqswarm report DIR --figures figures --single-column"""
+
+
+def latex_report(document: Document, name: str = "report") -> str:
+    """Return tables and, where their files are present, figures as LaTeX, for the columns and pages of a journal."""
+    blocks = [_LATEX_HEAD.replace("FILE", name)]
     for content in document.contents:
         blocks += [*map(_latex_figure, content.drawings), *(table.latex() for table in content.tables)]
-    return "\n\n".join(["\n".join(needs), *blocks]) + "\n"
+    return "\n\n".join(blocks) + "\n"
 
 
 def _latex_figure(drawing: Drawing) -> str:
+    """A figure, across the page if it has no form for a column."""
     file = f"figures/{drawing.name}.pdf"
+    environment = "figure" if drawing.narrow else "figure*"
     lines = [
         rf"\IfFileExists{{{file}}}{{%",
-        f"% Figure {drawing.number}",
-        r"\begin{figure}",
-        r"\centering",
+        rf"\begin{{{environment}}}",
+        r"\centering\sloppy",
         rf"\includegraphics[width=\linewidth]{{{file}}}",
         rf"\caption{{{latex_text(drawing.caption)}}}",
         rf"\label{{fig:{drawing.name}}}",
-        r"\end{figure}}{}",
+        rf"\end{{{environment}}}}}{{}}",
     ]
     return "\n".join(lines)
 
@@ -244,6 +233,8 @@ def markdown_report(document: Document) -> str:
     answer = (f"**{escape_markdown(line)}**" for line in document.overview.answer)
     blocks = [f"# {title}", *answer, *_markdown_blocks(document.overview), escape_markdown(document.description)]
     blocks += ["The figures are written by `pqswarm report DIR --figures figures`."]
+    for part in document.stages:
+        blocks += [f"## {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = escape_markdown(f"The classifier: {chapter.description}.")

@@ -196,7 +196,7 @@ def mark_of(artist: Artist) -> SeriesMark:
 
 _MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
 _DASHES = ("-", "--", "-.")
-_USUAL = ("GA", "ACO", "BPSO", "CBPSO", "chBPSO", "SFFS", "SFFS all sizes", "MOSAIC", "MERIT", "2D-UPSO")
+_USUAL = ("GA", "ACO", "BPSO", "CBPSO", "chBPSO", "SFFS", "SFFS all sizes", "MERIT", "2D-UPSO")
 """Algorithms that look the same in every report."""
 
 

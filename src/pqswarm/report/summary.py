@@ -53,6 +53,7 @@ class NoiseSummary:
     before: IntArray  # confusion matrix without noise of all features
     after: IntArray  # of the baseline's best subset
     held_out: dict[str, FloatArray] = field(default_factory=dict)  # accuracies [%], shape (n_sets, n_levels)
+    runs: dict[str, FloatArray] = field(default_factory=dict)  # of the subset of each run, shape (n_runs, n_levels)
 
     def gain(self, title: str) -> FloatArray:
         """Return theta = Theta - Theta(U) of an algorithm's best subset [percentage points], free of rounding."""
@@ -209,6 +210,8 @@ class DatasetSummary(Summary):
         Events per held-out set; 0 if there is none.
     digest : str
         Digest of features and labels.
+    name : str
+        Its name among several data sets; empty of a single one.
     """
 
     n_events: int
@@ -218,6 +221,17 @@ class DatasetSummary(Summary):
     classifiers: list[ClassifierSummary]
     n_held_out: int = 0
     digest: str = ""
+    name: str = ""
+
+    @property
+    def first(self) -> "DatasetSummary":
+        """The results on the first data set, as of a study on several: these."""
+        return self
+
+    @property
+    def where(self) -> str:
+        """Words for captions: which of several data sets this is."""
+        return f", data set {self.name}" if self.name else ""
 
     @property
     def generated(self) -> DatasetPlan | None:
@@ -451,6 +465,9 @@ class MultiverseSummary(Summary):
     datasets: list[str]  # of a specification
     missing: int  # number of the other specifications
     classifiers: list[ClassifierAcrossSpecifications]
+    first: (
+        DatasetSummary  # the results on the first data set of the first specification that is marked, or of the first
+    )
     where: dict[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -502,6 +519,7 @@ def _list_consistency_checks(study: DatasetSummary) -> Iterator[tuple[bool, str]
                 classifier.noise.all_features,
                 *classifier.noise.accuracy.values(),
                 *classifier.noise.held_out.values(),
+                *classifier.noise.runs.values(),
             ]
             known = {*classifier.groups, *classifier.ensembles}
             fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= known
@@ -617,6 +635,7 @@ def _read_dataset_summary(store: Store, about: findings.About) -> DatasetSummary
         classifiers=present,
         n_held_out=held_out.events_per_class * len(classes) if isinstance(held_out, HeldOutPlan) else events.held_out,
         digest=events.digest,
+        name=store.dataset,
     )
 
 
@@ -643,7 +662,8 @@ def _summarize_classifier(
     runs = {a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched}
     classifier = plan.classifier(name).make(_summary_finding(store.find(findings.Hyperparameters, name)).settings)
     grid = store.find(findings.GridFinding, name)
-    held_out = _summarize_held_out(store, plan, name, titles)
+    best = {a.name: best_run(by_algorithm[a.name]).key.run for a in plan.algorithms if by_algorithm[a.name]}
+    held_out = _summarize_held_out(store, plan, name, titles, best)
     return ClassifierSummary(
         name=name,
         slug=classifier_slugs([c.name for c in plan.classifiers])[name],
@@ -653,7 +673,7 @@ def _summarize_classifier(
         all_features=_summary_finding(store.find(findings.AllFeatures, name)).error,
         runs=runs,
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
-        noise=_summarize_noise(store, plan, name, titles, held_out),
+        noise=_summarize_noise(store, plan, name, titles, held_out, best),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
         baseline=titles[plan.baseline],
@@ -663,8 +683,13 @@ def _summarize_classifier(
     )
 
 
-def _summarize_held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
-    """Error rates by title, (n_sets, n_levels), of finished held-out sets; NaN at levels that are not tested."""
+def _summarize_held_out(
+    store: Store, plan: StudyPlan, name: str, titles: dict[str, str], best: Mapping[str, int]
+) -> dict[str, FloatArray]:
+    """Error rates by title, (n_sets, n_levels), of finished held-out sets; NaN at levels that are not tested.
+
+    Of the runs of an algorithm it is the `best`.
+    """
     levels = plan.dataset.snr
     tested = held_out_levels(plan)
     sets = []
@@ -672,27 +697,37 @@ def _summarize_held_out(store: Store, plan: StudyPlan, name: str, titles: dict[s
         findings_by_level = {level: store.find(findings.HeldOut, name, level, seed) for level in tested}
         errors = {level: finding.errors for level, finding in findings_by_level.items() if finding is not None}
         if len(errors) == len(tested):
-            sets.append([errors.get(level, dict.fromkeys(errors[inf], nan)) for level in levels])
+            sets.append([errors.get(level, dict.fromkeys(errors[inf], (nan,))) for level in levels])
     old = store.find(findings.HeldOut, name)
     if old is not None:
-        sets.append([old.errors if level == inf else dict.fromkeys(old.errors, nan) for level in levels])
+        sets.append([old.errors if level == inf else dict.fromkeys(old.errors, (nan,)) for level in levels])
     if not sets:
         return {}
     return {
-        titles.get(key, key): np.array([[errors[key] for errors in by_level] for by_level in sets])
+        titles.get(key, key): np.array(
+            [[findings.rate_of_run(errors[key], best.get(key, 0)) for errors in by_level] for by_level in sets]
+        )
         for key in sets[0][0]
     }
 
 
 def _summarize_noise(
-    store: Store, plan: StudyPlan, name: str, titles: dict[str, str], held_out: dict[str, FloatArray]
+    store: Store,
+    plan: StudyPlan,
+    name: str,
+    titles: dict[str, str],
+    held_out: dict[str, FloatArray],
+    best: Mapping[str, int],
 ) -> NoiseSummary | None:
     levels = plan.dataset.snr
     stages = {level: store.find(findings.StageTwo, name, level) for level in levels}
     tested = {level: stage for level, stage in stages.items() if stage is not None}
     if len(tested) < len(levels):
         return None
-    columns = {key: np.array([tested[level].accuracy[key] for level in levels]) for key in tested[inf].accuracy}
+    columns = {
+        key: np.array([findings.rate_of_run(tested[level].accuracy[key], best.get(key, 0)) for level in levels])
+        for key in tested[inf].accuracy
+    }
     return NoiseSummary(
         levels=levels,
         all_features=columns.pop(ALL_FEATURES),
@@ -704,6 +739,7 @@ def _summarize_noise(
             for title, errors in held_out.items()
             if title != ONE_STANDARD_ERROR and np.isfinite(errors).all()
         },
+        runs={titles[key]: np.array([tested[level].accuracy[key] for level in levels]).T for key in best},
     )
 
 
@@ -746,6 +782,9 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
             results.summarize_classifier(classifier.name, [specification.name for specification in complete])
             for classifier in plan.classifiers
         ],
+        first=_summarize_dataset(
+            store.of(results.datasets[max(complete, key=lambda each: each.marked).name][0]), about
+        ),
         where=dict(where or {}),
     )
 

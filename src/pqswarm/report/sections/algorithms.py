@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS, paper_caption
 from pqswarm.report.runs import (
     Points,
     check_run_points,
@@ -24,6 +25,8 @@ from pqswarm.report.runs import (
     run_points,
 )
 from pqswarm.report.section import (
+    BEST,
+    FORMAT,
     PAPER,
     SOURCE,
     STUDY,
@@ -39,24 +42,23 @@ from pqswarm.report.section import (
 )
 from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, draw_guides, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-from pqswarm.statistics import bootstrap_mean
 from pqswarm.study import RunRecord
 
 _START = 1 / 200  # fraction of the evaluations at which their axis starts
 _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 
 
-_PAPER_RUNS = 40
-
-
 def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
-    fared = {title: _algorithm_performance(classifier, title) for title in classifier.runs}
     best = classifier.best(classifier.baseline)
+    own_tables = [] if study.plan.paper else [performance_table(study, classifier)]
     return Content(
         drawings=[_algorithm_scatter_drawing(study, classifier), _algorithm_convergence_drawing(study, classifier)],
-        tables=[_algorithm_performance_table(study, classifier, fared), *_algorithm_gap_tables(classifier)],
-        answer=_algorithm_sentences(study, classifier, fared),
+        tables=[
+            *own_tables,
+            *_algorithm_gap_tables(classifier),
+        ],
+        answer=_algorithm_sentences(study, classifier),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
             "error rate": percent(best.error),
@@ -65,12 +67,13 @@ def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
     )
 
 
-def _algorithm_sentences(
-    study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]
-) -> list[str]:
+def _algorithm_sentences(study: DatasetSummary, classifier: ClassifierSummary) -> list[str]:
     n = classifier.n_features
     whole = classifier.all_features
-    means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
+    means = {
+        title: (round(float(classifier.errors(title).mean()), 12), float(classifier.sizes(title).mean()))
+        for title in classifier.runs
+    }
     leader = min(means, key=lambda title: means[title])
     smallest = min(means, key=lambda title: means[title][::-1])
     error, size = means[leader]
@@ -91,7 +94,7 @@ def _algorithm_sentences(
         )
     else:
         verb = (
-            f"the lowest {mean}error rate{among}" if len(fared) > 1 else f"a lower {mean}error rate than all features"
+            f"the lowest {mean}error rate{among}" if len(means) > 1 else f"a lower {mean}error rate than all features"
         )
         first = (
             f"{names} {has} {verb}: {percent(error)}, compared with {percent(whole)} for all features "
@@ -108,61 +111,65 @@ def _algorithm_sentences(
     ]
 
 
-def _algorithm_performance(classifier: ClassifierSummary, title: str) -> dict[str, Any]:
-    """Error rate and size of the subsets of one algorithm, and their reduction against all features [%]."""
-    errors = classifier.errors(title)
+def _algorithm_performance(classifier: ClassifierSummary, title: str) -> dict[str, float | None]:
+    """Error rate and size of the subsets of one algorithm, their reduction against all features [%], and the score."""
+    errors = np.round(classifier.errors(title), 12)  # equal errors may differ in the last bit
     sizes = classifier.sizes(title)
     n = classifier.n_features
     whole = classifier.all_features
     several = errors.size > 1
     return {
         "mean_J": float(errors.mean()),
-        "sd_J": float(errors.std(ddof=1)) if several else None,
-        "J_interval": bootstrap_mean(errors).ends,
+        "sd_J": round(float(errors.std(ddof=1)), 12) if several else None,
         "PI": float(100 * (whole - errors.mean()) / whole) if whole else None,
         "mean_size": float(sizes.mean()),
         "sd_size": float(sizes.std(ddof=1)) if several else None,
-        "size_interval": bootstrap_mean(sizes).ends,
         "Xi": float(100 * (n - sizes.mean()) / n),
-        "score": float((sizes / n * errors).mean()),
+        "score": PAPER_RUNS * float((sizes / n * errors).mean()),
     }
 
 
-def _algorithm_performance_table(
-    study: DatasetSummary, classifier: ClassifierSummary, fared: Mapping[str, dict[str, Any]]
-) -> Table:
+_PERFORMANCE: Mapping[str, tuple[str, str, str]] = {
+    "mean_J": ("J(·): mean", ".3g", ""),
+    "sd_J": ("J(·): SD", ".2g", ""),
+    "PI": ("J(·): PI [%]", ".1f", "highest"),
+    "mean_size": ("ξ: average", ".1f", ""),
+    "sd_size": ("ξ: SD", ".1f", ""),
+    "Xi": ("ξ: Ξ [%]", ".1f", "highest"),
+    "score": ("overall score", ".4g", "lowest"),
+}
+"""Rows of the table of performance: heading, format, and what is in bold."""
+
+
+def performance_table(study: DatasetSummary, classifier: ClassifierSummary) -> Table:
+    """Return error rates, sizes and overall scores of the algorithms, as in the paper's Tables 3 and 4."""
+    fared = {title: _algorithm_performance(classifier, title) for title in classifier.runs}
+    rows: list[dict[str, Any]] = []
+    for key, (heading, form, best) in _PERFORMANCE.items():
+        of_study = {title: values[key] for title, values in fared.items()}
+        form = ".4f" if key == "mean_J" else form
+        rows.append({"results": heading, SOURCE: STUDY, **of_study, FORMAT: form, BEST: best})
+        if paper := classifier.paper.performance:
+            printed = {title: paper[title][key] if title in paper else None for title in fared}
+            rows.append({"results": heading, SOURCE: PAPER, **printed, FORMAT: _PERFORMANCE[key][1], BEST: best})
     n = classifier.n_features
-    paper = classifier.paper
-    rows = []
-    for title, values in fared.items():
-        rows.append({"algorithm": title, SOURCE: STUDY, **values})
-        if title in paper.performance:
-            printed = {key: paper.performance[title].get(key) for key in values}
-            score = paper.performance[title]["score"] / _PAPER_RUNS
-            rows.append({"algorithm": title, SOURCE: PAPER} | printed | {"score": score})
-    level = f" (paper: {paper.all_features:.4f})" if paper else ""
+    level = f" (paper: {classifier.paper.all_features:.4f})" if classifier.paper else ""
+    scaled = (
+        f", scaled from {count_runs(classifier.n_runs)} to {PAPER_RUNS}{' as in the paper' * bool(classifier.paper)}"
+        if classifier.n_runs != PAPER_RUNS
+        else ""
+    )
     return Table(
         "performance",
-        f"Search performance with {classifier.name}, {count_runs(classifier.n_runs)}",
+        classifier.paper.caption(
+            "performance", f"search performance with {classifier.name}, {count_runs(classifier.n_runs)}{study.where}"
+        ),
         rows,
-        {
-            "mean_J": ("mean J", ".5f"),
-            "sd_J": ("SD J", ".5f"),
-            "J_interval": ("95 % interval of the mean", ".5f"),
-            "PI": ("PI [%]", ".1f"),
-            "mean_size": ("mean ξ", ".1f"),
-            "sd_size": ("SD ξ", ".1f"),
-            "size_interval": ("95 % interval of the mean", ".1f"),
-            "Xi": ("Ξ [%]", ".1f"),
-            "score": ("overall score", ".5f"),
-        },
-        lowest=("mean_J", "mean_size", "score"),
-        highest=("PI", "Xi"),
+        across=tuple(fared),
         note=f"J: error rate, the fraction of misclassified {study.item}s, averaged over the folds; all {n} features "
-        f"have J(U) = {classifier.all_features:.4f}{level}. PI: reduction of J against J(U). ξ: number of selected "
-        f"features; Ξ: reduction of ξ against {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). "
-        f"Overall score: mean over the runs of (ξ/{n}) J"
-        f"{f'; the paper prints the sum over its {_PAPER_RUNS} runs' if paper else ''}.",
+        f"have J(U) = {classifier.all_features:.4f}{level}. SD: standard deviation over the runs. PI: reduction of J "
+        f"against J(U). ξ: number of selected features; Ξ: reduction of ξ against {n}. Overall score: sum over the "
+        f"runs of (ξ/{n}) J{scaled}.",
     )
 
 
@@ -455,11 +462,10 @@ def _sequential_against_best(classifier: ClassifierSummary, given_by: dict[str, 
     baseline = {"baseline": classifier.baseline, "baseline_size": best.size, "baseline_J": best.error}
     baseline["baseline_evaluations"] = sum(_sequential_rival_evaluations(classifier, classifier.baseline))
     rows: list[dict[str, Any]] = [
-        {"search": title, SOURCE: STUDY, "given_by": given_by[title], "size": record.size, "J": record.error}
+        {"search": title, "given_by": given_by[title], "size": record.size, "J": record.error}
         | {"evaluations": record.result.n_evaluations, **baseline}
         for title, record in classifier.sequential.items()
     ]
-    rows += [dict(row) for row in classifier.paper.sequential]
     return Table(
         "sequential",
         f"A single run of each sequential search against the best run of {classifier.baseline} with {classifier.name}",
@@ -475,6 +481,33 @@ def _sequential_against_best(classifier: ClassifierSummary, given_by: dict[str, 
         },
         note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. If its "
         "size was given, the evaluations that found that size are not counted." + (_ABOUT_RANKINGS if ranked else ""),
+    )
+
+
+def sffs_table(study: DatasetSummary) -> Table | None:
+    """Return SFFS at the size of the baseline's best subset, as in the paper's Table 8; None if it did not run."""
+    rows: list[dict[str, Any]] = []
+    baseline = study.baseline
+    given = [algorithm.title for algorithm in study.plan.sequential if algorithm.needs_size]
+    for classifier in study.classifiers:
+        best = classifier.best(baseline)
+        for title in given:
+            if title in classifier.sequential:
+                errors = {"SFFS": classifier.sequential[title].error, baseline: best.error}
+                rows.append({"IA": classifier.name, SOURCE: STUDY, "size": best.size, **errors, BEST: "lowest"})
+        if rows and classifier.paper and baseline == ALGORITHMS[-1]:
+            printed = dict(classifier.paper.sffs) | {"size": int(classifier.paper.sffs["size"])}
+            rows.append({"IA": classifier.name, SOURCE: PAPER, **printed, BEST: "lowest"})
+    if not rows:
+        return None
+    return Table(
+        "sffs",
+        paper_caption(8 if study.plan.paper else None, f"comparative analysis with SFFS{study.where}"),
+        rows,
+        {"IA": ("IA", ""), "size": ("ξ best", "")} | {title: (f"J(·) {title}", ".4f") for title in ("SFFS", baseline)},
+        across=("SFFS", baseline),
+        note=f"IA: induction algorithm. ξ best: size of the best subset of {baseline} over its runs, given to SFFS, "
+        f"whose single run is compared with that best run.",
     )
 
 

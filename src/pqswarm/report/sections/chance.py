@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
+from pqswarm.report.paper import ALGORITHMS, paper_caption
+from pqswarm.report.section import BEST, FORMAT, PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
 from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle_layout, styled
-from pqswarm.report.summary import ALPHA, ClassifierSummary, DatasetSummary
+from pqswarm.report.summary import ALPHA, MEASURES, ClassifierSummary, DatasetSummary, Measure
 from pqswarm.statistics import (
     Comparison,
     FriedmanResult,
@@ -54,7 +55,7 @@ class _ChanceMeasure:
 
 def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Test whether the algorithms differ significantly in error rate and in size."""
-    if len(classifier.runs) < 2 or classifier.n_runs < _MIN_RUNS:
+    if not can_rank_runs(classifier):
         return Content()
     # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
     errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
@@ -63,6 +64,7 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     size = _chance_measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
     both = (error, size)
     margin = study.plan.margin
+    own_tables = [] if study.plan.paper else [friedman_table(study, [classifier]), hommel_table(study, classifier)]
     return Content(
         words=[
             _PAIRING.format(used=", which the paper uses," if classifier.paper else ""),
@@ -84,8 +86,7 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
                 for measure in both
                 if measure.pairs
             ],
-            _chance_friedman_table(classifier, both),
-            *[_chance_posthoc_table(classifier, measure) for measure in both],
+            *own_tables,
         ],
         answer=[
             say_chance_of_error(error.first, margin),
@@ -100,12 +101,17 @@ def _chance_measure(
     plan: StudyPlan, values: dict[str, FloatArray], key: str, symbol: str, what: str, better: str, worse: str
 ) -> _ChanceMeasure:
     ranks = friedman(np.array(list(values.values())).T, names=list(values))
-    chosen = plan.control or plan.baseline
-    controls = dict.fromkeys((ranks.best if chosen == "best" else plan.title_of(chosen), ranks.best))
+    controls = dict.fromkeys((_chance_control(plan, ranks), ranks.best))
     against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
     pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]
     chosen_pairs = compare_runs(values, pairs=pairs, margin=plan.margin) if pairs else []
     return _ChanceMeasure(key, symbol, what, better, worse, ranks, against, chosen_pairs)
+
+
+def _chance_control(plan: StudyPlan, ranks: FriedmanResult) -> str:
+    """Title of the algorithm that is compared with the others."""
+    chosen = plan.control or plan.baseline
+    return ranks.best if chosen == "best" else plan.title_of(chosen)
 
 
 _PAIRING = (
@@ -323,88 +329,111 @@ def _chance_ranks_drawing(study: DatasetSummary, measure: _ChanceMeasure) -> Dra
     return Drawing(f"ranks-{measure.key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
 
 
-def _chance_friedman_table(classifier: ClassifierSummary, both: Sequence[_ChanceMeasure]) -> Table:
-    paper = classifier.paper
-    rows: list[dict[str, Any]] = []
-    for measure in both:
-        test = measure.ranks
-        row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {
-            "chi2": test.chi2,
-            "p": test.p_value,
-            "chi2_ties": test.chi2_corrected,
-            "p_ties": test.p_value_corrected,
-        }
-        rows.append({"result": measure.symbol, SOURCE: STUDY, **row})
-        if paper:
-            printed = {name: paper.ranks[measure.key].get(name) for name in row}
-            rows.append({"result": measure.symbol, SOURCE: PAPER, **printed})
-    columns = {
-        "chi2": ("χ²", ".2f"),
-        "p": ("p", "#.3g"),
-        "chi2_ties": ("χ², ties corrected", ".2f"),
-        "p_ties": ("p, ties corrected", "#.3g"),
+def _run_ranks(classifier: ClassifierSummary, measure: Measure) -> FriedmanResult:
+    """Friedman's test of the errors or sizes of the runs; errors free of rounding."""
+    values = {
+        title: np.round(classifier.errors(title), 12) if measure == "error" else classifier.sizes(title)
+        for title in _ranked_titles(classifier)
     }
-    note = (
-        f"The algorithms are ranked within each of the {classifier.n_runs} runs. χ² grows with the differences between "
-        f"the average ranks; p is the probability of a χ² at least as large if all algorithms were equally good."
-    )
-    if paper:
-        note += (
-            " The paper's statistic is not corrected for ties; both are given. The p-values printed in the paper do "
-            "not match its statistics."
-        )
+    return friedman(np.array(list(values.values())).T, names=list(values))
+
+
+def _ranked_titles(classifier: ClassifierSummary) -> list[str]:
+    """The algorithms of the paper's tests: its own, if its values are shown."""
+    own = [title for title in classifier.runs if title in classifier.paper.performance]
+    return own if len(own) > 1 else list(classifier.runs)
+
+
+_SYMBOLS: dict[Measure, str] = {"error": "J(·)", "size": "ξ"}
+
+
+def can_rank_runs(classifier: ClassifierSummary) -> bool:
+    """Whether there are enough runs and algorithms for the paper's tests."""
+    return len(classifier.runs) >= 2 and classifier.n_runs >= _MIN_RUNS
+
+
+def friedman_table(study: DatasetSummary, classifiers: Sequence[ClassifierSummary]) -> Table:
+    """Return average ranks and Friedman's test, as in the paper's Table 5."""
+    rows: list[dict[str, Any]] = []
+    titles = list(dict.fromkeys(title for classifier in classifiers for title in _ranked_titles(classifier)))
+    for classifier in classifiers:
+        for measure in MEASURES:
+            test = _run_ranks(classifier, measure)
+            ranks = dict(zip(test.names, test.mean_ranks.tolist(), strict=True))
+            tests = {"chi2": test.chi2, "p": test.p_value, "p_ties": test.p_value_corrected}
+            first = {"IA": classifier.name, "result": _SYMBOLS[measure]}
+            marks = {FORMAT: ".2f", BEST: "lowest"}
+            row = {title: ranks.get(title) for title in titles}
+            rows.append({**first, SOURCE: STUDY, **row, **tests, **marks})
+            if classifier.paper:
+                printed = {name: classifier.paper.ranks[measure].get(name) for name in (*titles, *tests)}
+                rows.append({**first, SOURCE: PAPER, **printed, **marks, FORMAT: ".1f"})
+    n_runs = min(classifier.n_runs for classifier in classifiers)
     return Table(
         "friedman",
-        f"Friedman test with {classifier.name}: average ranks (1 is best) and statistic",
+        paper_caption(5 if study.plan.paper else None, f"outcome of the Friedman test{study.where}"),
         rows,
-        {name: (name, ".2f") for name in classifier.runs} | columns,
-        note=note,
+        {
+            "IA": ("IA", ""),
+            "result": ("Results", ""),
+            "chi2": ("Friedman statistic", ".2f"),
+            "p": ("p-value", "#.3g"),
+            "p_ties": ("p-value, ties corrected", "#.3g"),
+        },
+        across=tuple(titles),
+        note=f"IA: induction algorithm. The algorithms are ranked within each of the {n_runs} runs; average ranks, 1 "
+        f"is best (bold)."
+        + (" The p-values printed in the paper do not match its statistics." if study.plan.paper else ""),
     )
 
 
-def _chance_posthoc_table(classifier: ClassifierSummary, measure: _ChanceMeasure) -> Table:
-    printed = dict(classifier.paper.posthoc.get(measure.key, {}))
-    rows = []
-    for control in measure.controls:
-        ours = {row["algorithm"]: row for row in posthoc(measure.ranks, control).rows()}
-        for name in measure.ranks.names:
-            if name in ours:
-                row = ours[name]
-                rows.append(
-                    {
-                        "algorithm": name,
-                        SOURCE: STUDY,
-                        "control": control,
-                        "z": row["z"],
-                        "p": row["p_value"],
-                        "adjusted": row["p_hommel"],
-                        "limit": row["alpha_over_i"],
-                        "differs": row["significant"],
-                    }
-                )
-            if name in printed:
-                rows.append({"algorithm": name, SOURCE: PAPER, **printed.pop(name)})
-    controls = measure.controls
-    both = f", and against {controls[1]}, the best by average rank" if len(controls) > 1 else ""
+def hommel_table(study: DatasetSummary, classifier: ClassifierSummary) -> Table:
+    """Return the control against every other algorithm by Hommel's procedure, as in the paper's Tables 6 and 7."""
+    control = _chance_control(study.plan, _run_ranks(classifier, "error"))
+    tests = {
+        measure: {row["algorithm"]: row for row in posthoc(_run_ranks(classifier, measure), control).rows()}
+        for measure in MEASURES
+    }
+    keys = {"z": "z", "p": "p_value", "adjusted": "p_hommel", "differs": "significant"}
+    rows: list[dict[str, Any]] = []
+    for title in (title for title in _ranked_titles(classifier) if title != control):
+        cells = {f"{measure} {key}": tests[measure][title][name] for measure in MEASURES for key, name in keys.items()}
+        rows.append({"algorithm": title, SOURCE: STUDY, **cells})
+        if title in classifier.paper.posthoc.get("error", ()) and control == ALGORITHMS[-1]:
+            printed = {
+                f"{measure} {key}": classifier.paper.posthoc[measure][title][key]
+                for measure in MEASURES
+                for key in keys
+            }
+            rows.append({"algorithm": title, SOURCE: PAPER, **printed})
+    adjusted = "APV" if classifier.paper else "adjusted p"
+    columns: dict[str, tuple[str, str]] = {}
+    for measure in MEASURES:
+        symbol = _SYMBOLS[measure]
+        columns |= {
+            f"{measure} z": (f"{symbol} test statistic", ".2f"),
+            f"{measure} p": (f"{symbol} p-value", "#.3g"),
+            f"{measure} adjusted": (f"{symbol} {adjusted}", "#.3g"),
+            f"{measure} differs": (f"{symbol} H₀ rejected", ""),
+        }
     few = (
         ""
         if classifier.n_runs >= _ENOUGH_RUNS
         else f" With {classifier.n_runs} runs the normal approximation is rough."
     )
+    limits = "; the paper's column of that name holds the limits 0.05/i of its p-values" if classifier.paper else ""
     return Table(
-        f"posthoc-{measure.key}",
-        f"Post hoc tests: every algorithm against {controls[0]}{both}, with {classifier.name}: {measure.what}",
+        "hommel",
+        classifier.paper.caption(
+            "hommel",
+            f"outcome of Hommel's post hoc procedure with {classifier.name}, {control} against every other "
+            f"algorithm{study.where}",
+        ),
         rows,
-        {
-            "control": ("against", ""),
-            "z": ("z", ".2f"),
-            "p": ("p", "#.3g"),
-            "adjusted": ("p, Hommel-adjusted", "#.3g"),
-            "limit": ("0.05/i (the paper's “APV”)" if classifier.paper else "0.05/i", ".4f"),
-            "differs": ("significant at 5 %", ""),
-        },
-        note="z: difference of the average ranks in standard errors. A Hommel-adjusted p of 0.05 or less is "
-        f"significant, taking all comparisons with one algorithm together.{few}",
+        columns,
+        note=f"Test statistic: difference of the average ranks in standard errors; {adjusted}: p-value adjusted by "
+        f"Hommel's procedure{limits}. H₀: both have the same average rank; rejected if the adjusted p-value is at most "
+        f"0.05.{few}",
     )
 
 

@@ -323,12 +323,12 @@ def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
         for i, level in enumerate(study.levels)
     ]
     table = Table(
-        "noise",
+        "noise-over-datasets",
         f"Gain in accuracy of the best subset over all features [percentage points], with {classifier.name}",
         rows,
         {"level": ("SNR", ""), "all": ("accuracy of all features [%]", ".2f")} | {t: (t, "+.2f") for t in gains},
         signed=tuple(gains),
-        note=f"Means over {len(noise)} data sets, in cross-validation with another partition than the search.",
+        note=f"Means over {len(noise)} data sets, in cross-validation.",
     )
     gain = gains[classifier.baseline]
     lowest = t_interval(gain.min(axis=1))

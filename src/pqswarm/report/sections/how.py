@@ -1,12 +1,15 @@
 """How the study was run: hyperparameters, version, machine, time, seeds, the plan, and the paper that it follows."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.paper import INCONSISTENCIES
+from pqswarm.report.inconsistencies import paper_inconsistencies
 from pqswarm.report.section import Content, adaptive_drawing, duration, enumerate_words
-from pqswarm.report.style import FAINT, NARROW, WIDE, EndLabel, label_line_ends, mark, settle_layout, styled
+from pqswarm.report.style import FAINT, INK, NARROW, WIDE, EndLabel, label_line_ends, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, MultiverseSummary, StudySummary, Summary
 from pqswarm.study import format_plan
 from pqswarm.study.plan import held_out_seeds
@@ -16,7 +19,8 @@ def how_content(study: DatasetSummary) -> Content:
     """State version, machine, time and seeds, and show the plan."""
     plan = study.plan
     listed = [] if study.generated is None else [f"{study.generated.seed} (events)"]
-    listed += [f"{plan.folds.seed} and {plan.folds.stage_two_seed} (folds)", f"{plan.seed} (searches)"]
+    folds = dict.fromkeys(seed for seed in (plan.folds.seed, plan.folds.stage_two_seed) if seed is not None)
+    listed += [f"{' and '.join(map(str, folds))} (folds)", f"{plan.seed} (searches)"]
     held_out = [str(seed) for seed in held_out_seeds(plan)]
     listed += [f"{enumerate_words(held_out)} (held-out {study.item}s)"] if held_out else []
     words = (
@@ -52,16 +56,20 @@ def _how_to_repeat_content(study: Summary, words: str) -> Content:
     return Content(words=[f"{run_on} {words}"], listings={"The plan, to repeat the study": format_plan(study.plan)})
 
 
-def how_paper_is_inconsistent(study: DatasetSummary) -> Content:
+def how_paper_is_inconsistent(study: Summary) -> Content:
     """List the inconsistencies of the paper, if the plan asks for it."""
     if not study.plan.paper:
         return Content()
     words = (
         "The study follows F. Hafiz, A. Swain, C. Naik, N. Patel, “Efficient feature selection of power quality events "
-        "using two dimensional (2D) particle swarms”, Applied Soft Computing 81 (2019). Its values are marked “paper” "
-        "in the tables. What to know about them:"
+        "using two dimensional (2D) particle swarms”, Applied Soft Computing 81 (2019). What to know about its values:"
     )
-    return Content(words=[words], points=INCONSISTENCIES)
+    return Content(words=[words], points=paper_inconsistencies())
+
+
+def grid_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
+    """Show the grid search, unless the paper's part does."""
+    return Content() if study.plan.paper else hyperparameters_content(study, classifier)
 
 
 def hyperparameters_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
@@ -78,13 +86,22 @@ def hyperparameters_content(study: DatasetSummary, classifier: ClassifierSummary
             ", as the paper did" if kind(theirs).describe() == used else f", the paper used {kind(theirs).describe()}"
         )
     caption = "Accuracy of all features against hyperparameters"
-    note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Circled: the best usable point."
-    return Content(words=[f"{words}."], drawings=[adaptive_drawing("", caption, note, plot_hyperparameter_grid, grid)])
+    marked = {"used here": classifier.classifier.settings} | ({"the paper's": theirs} if theirs else {})
+    note = (
+        f"{words}. Mean accuracy over the folds with all features, on {study.searched_on}. Circle: the best usable "
+        f"point; diamond: the point that was used{'; square: that of the paper' if theirs else ''}."
+    )
+    return Content(drawings=[adaptive_drawing("", caption, note, plot_hyperparameter_grid, grid, marked)])
+
+
+_GRID_MARKERS = ("D", "s")
 
 
 @styled
-def plot_hyperparameter_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
-    """Draw accuracy against the last hyperparameter, one named line per value of the others; the best is circled."""
+def plot_hyperparameter_grid(
+    grid: GridSearchResult, marked: Mapping[str, Mapping[str, Any]] | None = None, *, narrow: bool = False
+) -> Figure:
+    """Draw accuracy against the last hyperparameter, one named line per value of the others, and marked points."""
     figure = grid.plot()
     figure.set_size_inches(NARROW if narrow else WIDE, 3.3 if narrow else 4.2)
     (axis,) = figure.axes
@@ -95,6 +112,13 @@ def plot_hyperparameter_grid(grid: GridSearchResult, *, narrow: bool = False) ->
     name = axis.get_xlabel()
     labels = []
     mark(ring, tips=[f"best: {float(np.ravel(ring.get_ydata())[0]):.2f} %"])
+    for (what, settings), shape in zip((marked or {}).items(), _GRID_MARKERS, strict=False):
+        point = tuple(settings.get(hyperparameter) for hyperparameter in grid.names)
+        if point in grid.points:
+            accuracy = 100 * float(grid.accuracies[grid.points.index(point)])
+            size = 15 if shape == "s" else 9
+            look: dict[str, Any] = {"ls": "", "marker": shape, "ms": size, "mfc": "none", "mec": INK, "mew": 1.4}
+            mark(axis.plot([point[-1]], [accuracy], zorder=4, **look)[0], tips=[f"{what}: {accuracy:.2f} %"])
     for line in lines:
         title = "" if str(line.get_label()).startswith("_") else str(line.get_label())
         x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())

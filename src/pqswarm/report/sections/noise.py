@@ -9,7 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Table, adaptive_drawing, decibel, enumerate_words, points
+from pqswarm.report.section import (
+    BEST,
+    FORMAT,
+    PAPER,
+    SOURCE,
+    STUDY,
+    Content,
+    Table,
+    adaptive_drawing,
+    decibel,
+    enumerate_words,
+    points,
+)
 from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, EndLabel, Palette, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
 from pqswarm.statistics import contrast_estimation
@@ -48,13 +60,13 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
     )
     gain = _noise_gain_on_held_out(noise, classifier.baseline)
     robust = YES if noise.robust(classifier.baseline) else NO
+    own_tables = [] if study.plan.paper else noise_tables(study, classifier, noise)
     return Content(
         drawings=[drawing],
         tables=[
             _noise_robustness_table(classifier, noise),
-            *_noise_accuracy_tables(classifier, noise),
+            *own_tables,
             *_noise_held_out_tables(classifier, noise),
-            *_noise_contrast_tables(classifier, noise),
         ],
         answer=_noise_sentences(classifier, noise),
         numbers={_NUMBER: gain.conclusion if gain else robust},
@@ -226,64 +238,73 @@ def _noise_level_table(name: str, caption: str, rows: list[dict[str, Any]], note
     return Table(name, caption, rows, columns, signed=gains, across=gains, note=note)
 
 
-def _noise_accuracy_tables(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
-    """Accuracies and gains at each level, in the study and in the paper."""
+def noise_tables(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+    """Return the tables of stage II with one classifier."""
+    contrast = contrast_table(study, classifier, noise)
+    return [noise_table(study, classifier, noise), *([] if contrast is None else [contrast])]
 
-    def row(level: float, whole: float, accuracy: Mapping[str, float], gain: Mapping[str, float]) -> dict[str, Any]:
-        cells: dict[str, Any] = {"level": decibel(level), "all": whole}
-        for title in accuracy:
-            cells |= {title: accuracy[title], f"θ {title}": gain[title]}
-        return cells
 
-    titles = noise.accuracy
-    rows = [
-        row(
-            level,
+def noise_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
+    """Return accuracies and gains at each noise level, as in the paper's Tables 9 and 10."""
+    titles = [*classifier.runs, *(title for title in classifier.ensembles if title in noise.accuracy)]
+    measured = {
+        level: (
             float(noise.all_features[i]),
             {title: float(noise.accuracy[title][i]) for title in titles},
             {title: float(noise.gain(title)[i]) for title in titles},
         )
         for i, level in enumerate(noise.levels)
-    ]
-    note = (
-        "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over Θ(U), in percentage "
-        "points; negative gains are marked, the highest of each level is in bold. The subsets were selected without "
-        "noise; the folds differ from those of the search."
+    }
+    printed = {level: (whole, accuracy, gain) for level, whole, accuracy, gain in classifier.paper.noise}
+    rows: list[dict[str, Any]] = []
+    for level in sorted({*measured, *printed}, reverse=True):
+        sources = {STUDY: measured.get(level), PAPER: printed.get(level)}
+        for symbol, place in (("Θ", 1), ("θ", 2)):
+            for source, values in sources.items():
+                if values is not None:
+                    cells = {title: values[place].get(title) for title in titles}  # type: ignore[union-attr]
+                    first = {"level": decibel(level), "all": values[0], "result": symbol, SOURCE: source}
+                    rows.append({**first, **cells, FORMAT: ".2f"})
+    return Table(
+        "noise",
+        classifier.paper.caption(
+            "noise",
+            f"classification accuracy [%] obtained with the reduced subsets with {classifier.name}{study.where}",
+        ),
+        rows,
+        {"level": ("SNR", ""), "all": ("All features Θ(U)", ".2f"), "result": ("Results", "")},
+        signed=tuple(titles),
+        across=tuple(titles),
+        note="SNR: signal-to-noise ratio, ∞ without noise. Θ: accuracy of the best subset of each algorithm, selected "
+        "without noise. θ: gain over all features, Θ - Θ(U); the highest of each level is in bold, negative ones are "
+        "underlined.",
     )
-    caption = f"Accuracy Θ [%] of the best subsets at each noise level with {classifier.name}"
-    tables = [_noise_level_table("noise", caption, rows, note)]
-    if classifier.paper.noise:
-        printed = [row(*values) for values in classifier.paper.noise]
-        tables.append(_noise_level_table("noise-paper", f"The same in the paper, {classifier.name}", printed, ""))
-    return tables
 
 
-def _noise_contrast_tables(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+def contrast_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table | None:
+    """Return contrast estimates over the noise levels, as in the paper's Tables 11 and 12; None if too few."""
     titles = list(classifier.runs)
     values = np.array([noise.accuracy[title] for title in titles]).T
     if min(values.shape) < 2:
-        return []
+        return None
     matrix = contrast_estimation(values, names=titles).matrix.tolist()
-    ours = {title: dict(zip(titles, row, strict=True)) for title, row in zip(titles, matrix, strict=True)}
-    note = (
-        "Estimate, from medians over the noise levels, of how much more accurate the algorithm of the row is than that "
-        "of the column [percentage points]. Negative values are marked."
+    printed = classifier.paper.contrast
+    rows: list[dict[str, Any]] = []
+    for title, estimates in zip(titles, matrix, strict=True):
+        marks = {FORMAT: ".4f", BEST: "positive"}
+        rows.append({"algorithm": title, SOURCE: STUDY, **dict(zip(titles, estimates, strict=True)), **marks})
+        if title in printed:
+            cells = {other: printed[title].get(other) for other in titles}
+            rows.append({"algorithm": title, SOURCE: PAPER, **cells, **marks, FORMAT: ".4g"})
+    return Table(
+        "contrast",
+        classifier.paper.caption("contrast", f"contrast estimation results with {classifier.name}{study.where}"),
+        rows,
+        across=tuple(titles),
+        note=f"Estimate, from medians over the {len(noise.levels)} noise levels, the one without noise included, of "
+        f"how much more accurate the algorithm of the row is than that of the column [percentage points]. Positive "
+        f"values are in bold. It has no level of significance.",
     )
-    tables = [
-        _noise_contrast_table(
-            "contrast", f"Contrast estimation over the noise levels with {classifier.name}", ours, note
-        )
-    ]
-    if classifier.paper.contrast:
-        caption = f"The same in the paper, {classifier.name}"
-        tables.append(_noise_contrast_table("contrast-paper", caption, classifier.paper.contrast, ""))
-    return tables
-
-
-def _noise_contrast_table(name: str, caption: str, contrasts: Mapping[str, Mapping[str, float]], note: str) -> Table:
-    rows = [{"algorithm": title, **row} for title, row in contrasts.items()]
-    columns = {title: (title, ".4f") for title in contrasts}
-    return Table(name, caption, rows, columns, signed=tuple(contrasts), note=note)
 
 
 @styled

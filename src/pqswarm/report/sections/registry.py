@@ -13,6 +13,7 @@ from pqswarm.report.sections import (
     how,
     noise,
     specifications,
+    stages,
 )
 
 SECTIONS: tuple[Section, ...] = (
@@ -25,12 +26,20 @@ SECTIONS: tuple[Section, ...] = (
     ClassifierSection("confusion", "Which classes are confused?", confusion.confusion_content),
     ClassifierSection("held-out", "What error rate can be expected on new data?", held_out.held_out_content),
     ClassifierSection("stability", "Is the selection stable?", held_out.stability_content),
-    ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", how.hyperparameters_content),
+    ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", how.grid_content),
     StudySection("events", "The events", events.events_content),
-    StudySection("paper", "Where the paper is inconsistent or silent", how.how_paper_is_inconsistent),
     StudySection("run", "How the study was run", how.how_content),
 )
 """The sections of the report on one data set."""
+
+PAPER_SECTIONS: tuple[StudySection, ...] = (
+    StudySection("investigation", "The investigation", stages.investigation_content),
+    StudySection("stage-one", "Stage I: comparative evaluation of the searches", stages.stage_one_content),
+    StudySection("stage-two", "Stage II: robustness to noise", stages.stage_two_content),
+    StudySection("claims", "The claims on this data set", stages.claims_content),
+    StudySection("paper", "Where the paper is inconsistent or silent", how.how_paper_is_inconsistent),
+)
+"""The paper's part of every report of a plan with ``paper = true``, before the other sections."""
 
 SECTIONS_OVER_DATASETS: tuple[Section, ...] = (
     ClassifierSection("means", "Which algorithm is best over the data sets?", datasets.means_over_datasets),

@@ -233,7 +233,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     )
     words = (
         "Below, the keys of the plan that each specification sets. For its whole plan: pqswarm plan show DIR "
-        "--specification NAME."
+        "--reading NAME."
     )
     listings = {}
     for each in study.specifications:
