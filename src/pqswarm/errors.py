@@ -10,15 +10,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pqswarm._base.text import printable
+
 _SHOWN = 80  # characters of a wrong value
+_LONGEST_LINE = 500  # characters
+_MOST_LINES = 25  # of a list of mistakes
 
 
 class PqswarmError(ValueError):
-    """A value, option or file cannot be used; the message says why and what would work."""
+    """A value, option or file cannot be used; the message says why and what would work.
+
+    Its lines have at most 500 characters and no control characters, whatever text of a file they quote.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__("\n".join(map(_message_line, str(message).split("\n")[:_MOST_LINES])))
 
 
 class FileFormatError(PqswarmError):
     """A file is damaged, or was not written by pqswarm."""
+
+
+def _message_line(text: str) -> str:
+    """A line of a message; of a long one the middle is left out, since the end says what would work."""
+    line = printable(text)
+    return line if len(line) <= _LONGEST_LINE else f"{line[:300]} ... {line[-195:]}"
 
 
 def how_to_install(extra: str) -> str:

@@ -213,6 +213,21 @@ def run_jobs(act):
     return asyncio.run(run())
 
 
+def test_many_visitors_of_one_address_are_one_sender():
+    async def flood(jobs):
+        gate = threading.Event()
+        waiting = [
+            asyncio.ensure_future(jobs.run(Job(), gate.wait, PATIENCE, owner=str(i), sender="eve")) for i in range(160)
+        ]
+        await asyncio.sleep(0.01)
+        found = jobs.is_busy_for("new", "eve"), jobs.is_busy_for("new", "bob")
+        gate.set()
+        await asyncio.gather(*waiting)
+        return *found, jobs.is_busy_for("new", "eve")
+
+    assert run_jobs(flood) == (True, False, False)
+
+
 def test_visitors_take_turns_and_short_work_has_its_own_thread():
     async def flood(jobs):
         gate, order = threading.Event(), []

@@ -367,6 +367,15 @@ def test_connections_of_one_address_are_few(tmp_path, monkeypatch):
     serve_and(connect, tmp_path)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
+def test_few_handles_allow_few_connections_of_one_address(monkeypatch):
+    import resource
+
+    for handles, expected in ((128, 42), (1024, 250), (resource.RLIM_INFINITY, 250)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, handles=handles: (handles, handles))
+        assert server._Server(lambda _: None).max_connections == expected
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 def test_only_the_user_reads_state_and_token(app, tmp_path, monkeypatch):
     (state,) = (app.state / "pqswarm" / "app").iterdir()

@@ -335,6 +335,21 @@ def test_uploads_at_the_same_time_do_not_replace_each_other(tmp_path):
     assert sorted(path.read_bytes() for path in tmp_path.rglob("new.csv")) == [b"x", b"y"]
 
 
+def test_all_visitors_of_an_address_have_a_quota(tmp_path):
+    stored = StoredUploads(tmp_path)
+
+    def send(number, sender):
+        one = Upload(stored, f"{number:032x}", "a.csv", 900, 1000, sender)
+        one.write(b"x" * 900)
+        one.finish()
+
+    for number in range(11):
+        send(number, "eve")
+    with pytest.raises(PqswarmError, match="from your address"):
+        send(11, "eve")
+    send(12, "bob")
+
+
 def test_all_visitors_together_have_a_quota(tmp_path):
     for number in range(6):
         (tmp_path / f"{number}").mkdir()

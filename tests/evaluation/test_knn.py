@@ -29,6 +29,13 @@ def scikit_learn(X, y, folds, mask, k, metric):
     return predicted
 
 
+def check_against_definition(X, y, folds, k, metric, masks, *, scaling, n_jobs=None):
+    evaluator = KNNEvaluator(X, y, folds, k, metric, scaling=scaling, n_jobs=n_jobs)
+    for mask in masks:
+        expected, _ = slow.knn_predictions(X[:, mask].astype(float), y, list(folds.split()), k, metric, scaling)
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
 def three_nearest(data, y, folds):
     """Predictions by the three nearest neighbours by Manhattan distance, ties to the lower index."""
     apart = squareform(pdist(data, "cityblock"))
@@ -82,10 +89,7 @@ def test_paper_data_in_full_against_cross_val_score(paper_events):
 @pytest.mark.parametrize("name", ["wine", "pq"])
 def test_neighbours_and_metrics_against_the_definition(name, k, metric):
     X, y, folds = dataset(name)
-    evaluator = KNNEvaluator(X, y, folds, k, metric)
-    for mask in random_masks(2 * DEPTH, X.shape[1], seed=k):
-        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), k, metric, "once")
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(X, y, folds, k, metric, random_masks(2 * DEPTH, X.shape[1], seed=k), scaling="once")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -113,10 +117,7 @@ def test_small_data_with_ties_and_duplicates(X, k, metric, scaling, seed):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(len(X)) % 3)
     folds = Folds(rng.permutation(np.arange(len(X)) % 4))
-    evaluator = KNNEvaluator(X, y, folds, k, metric, scaling=scaling, n_jobs=1)
-    for mask in random_masks(3, X.shape[1], seed):
-        expected, _ = slow.knn_predictions(X[:, mask].astype(float), y, list(folds.split()), k, metric, scaling)
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(X, y, folds, k, metric, random_masks(3, X.shape[1], seed), scaling=scaling, n_jobs=1)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -127,10 +128,7 @@ def test_single_precision_never_decides(metric):
     X = 1000.0 + base + 1e-9 * rng.standard_normal((120, 6))
     y = np.arange(120) % 4
     folds = Folds.stratified(y, 5)
-    evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
-    for mask in random_masks(10, 6, seed=4):
-        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(X, y, folds, 3, metric, random_masks(10, 6, seed=4), scaling="none")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -140,10 +138,7 @@ def test_any_unit(metric, scale):
     rng = np.random.default_rng(1)
     X, y = scale * rng.random((90, 6)), np.arange(90) % 3
     folds = Folds.stratified(y, 5)
-    evaluator = KNNEvaluator(X, y, folds, 4, metric, scaling="none")
-    for mask in random_masks(8, 6, seed=1):
-        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 4, metric)
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(X, y, folds, 4, metric, random_masks(8, 6, seed=1), scaling="none")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -163,10 +158,7 @@ def test_features_of_very_different_scales(metric):
     X = rng.random((90, 6)) * np.array([1.0, 1e-20, 1e30, 1e-6, 1e8, 0.0]) + np.array([0, 0, 0, 1e6, -1e8, 7])
     y = np.arange(90) % 3
     folds = Folds.stratified(y, 5)
-    evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
-    for mask in random_masks(25, 6, seed=2):
-        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(X, y, folds, 3, metric, random_masks(25, 6, seed=2), scaling="none")
 
 
 def test_outliers_under_scaling_by_fold():
@@ -176,10 +168,7 @@ def test_outliers_under_scaling_by_fold():
     X[7, 2] = 3e5
     folds = Folds(np.arange(60) % 5)
     for metric in METRICS:
-        evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="minmax")
-        for mask in random_masks(10, 5, seed=3):
-            expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric, "minmax")
-            assert np.array_equal(evaluator.predictions(mask), expected)
+        check_against_definition(X, y, folds, 3, metric, random_masks(10, 5, seed=3), scaling="minmax")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -203,10 +192,7 @@ def test_full_and_partial_blocks(n, metric):
     y = rng.permutation(np.arange(n) % 3)
     folds = Folds(rng.permutation(np.arange(n) % 7))
     for X in (rng.integers(0, 5, (n, 19)).astype(float), rng.standard_normal((n, 3)) @ rng.standard_normal((3, 19))):
-        evaluator = KNNEvaluator(X, y, folds, 4, metric, scaling="none", n_jobs=1)
-        for mask in random_masks(3, 19, seed=n):
-            expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 4, metric)
-            assert np.array_equal(evaluator.predictions(mask), expected)
+        check_against_definition(X, y, folds, 4, metric, random_masks(3, 19, seed=n), scaling="none", n_jobs=1)
 
 
 @settings(max_examples=15 * DEPTH)
@@ -228,10 +214,9 @@ def test_features_of_any_kind(n, n_features, k, metric, decades, seed):
     X[:, rng.random(n_features) < 0.1] = 7.0
     X[rng.integers(0, n, n // 5)] = X[rng.integers(0, n, n // 5)]
     y, folds = rng.permutation(np.arange(n) % 3), Folds(rng.permutation(np.arange(n) % 4))
-    evaluator = KNNEvaluator(X, y, folds, min(k, n // 2), metric, scaling="none", n_jobs=1)
-    for mask in random_masks(2, n_features, seed):
-        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), min(k, n // 2), metric)
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(
+        X, y, folds, min(k, n // 2), metric, random_masks(2, n_features, seed), scaling="none", n_jobs=1
+    )
 
 
 def test_identical_samples():
@@ -245,10 +230,7 @@ def test_identical_samples():
 @pytest.mark.parametrize("scaling", ["minmax", "none"])
 def test_scaling(scaling):
     X, y, folds = dataset("pq")
-    evaluator = KNNEvaluator(X, y, folds, scaling=scaling)
-    for mask in random_masks(5, 99, seed=5):
-        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, "manhattan", scaling)
-        assert np.array_equal(evaluator.predictions(mask), expected)
+    check_against_definition(X, y, folds, 3, "manhattan", random_masks(5, 99, seed=5), scaling=scaling)
 
 
 def test_unequal_folds_and_classes():

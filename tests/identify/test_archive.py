@@ -214,11 +214,11 @@ def test_closing_an_archive_leaves_the_connections_of_other_threads(tmp_path):
 
 
 def test_an_archive_of_the_last_version_is_converted(tmp_path):
-    """Its corrections are applied to its records; pictures come with the next analysis."""
+    """Its rows get digests; corrections and notes are kept."""
     path = tmp_path / "archive.sqlite"
     with contextlib.closing(sqlite3.connect(path)) as database:
-        database.executescript(Path(__file__).with_name("archive_of_schema_2.sql").read_text())
-    with pytest.raises(FileFormatError, match=r"schema 2.*convert it"):
+        database.executescript(Path(__file__).with_name("archive_of_schema_3.sql").read_text())
+    with pytest.raises(FileFormatError, match=r"schema 3.*convert it"):
         Archive(tmp_path, read_only=True)
     with Archive(tmp_path) as archive:
         assert [text for is_damage, text in check_archive(archive) if is_damage] == []

@@ -85,7 +85,7 @@ def server():
 
 
 def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=60)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=60, is_local=True)
     (place.folder / "a.csv").write_text("sag swell transient")
     with Archive(place.home) as archive:
         watcher = place.watcher(archive, hook, JsonLines(place.lines))
@@ -104,7 +104,7 @@ def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
 
 
 def test_a_webhook_that_is_not_there(place):
-    hook = Webhook("http://127.0.0.1:9/nobody", timeout=0.5)
+    hook = Webhook("http://127.0.0.1:9/nobody", timeout=0.5, is_local=True)
     (place.folder / "a.csv").write_text("sag")
     place.look(hook)
     assert "not delivered" in place.said[-1]
@@ -145,14 +145,14 @@ def test_an_answer_that_never_ends_is_no_delivery(place, raw_server, piece):
     raw_server.answer = [piece]
     (place.folder / "a.csv").write_text("sag")
     began = time.monotonic()
-    place.look(Webhook(raw_server.url, timeout=0.1))
+    place.look(Webhook(raw_server.url, timeout=0.1, is_local=True))
     assert time.monotonic() - began < PATIENCE
     assert "not delivered" in place.said[-1]
 
 
 def test_an_endless_body_of_a_success_is_a_delivery(place, raw_server):
     raw_server.answer = [b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n", b"x"]
-    hook = Webhook(raw_server.url, timeout=60)
+    hook = Webhook(raw_server.url, timeout=60, is_local=True)
     (place.folder / "a.csv").write_text("sag swell")
     place.look(hook)
     assert len(raw_server.posts) == 2
@@ -178,7 +178,7 @@ def test_a_slow_receiver_does_not_keep_files_waiting(place, monkeypatch):
 @pytest.mark.parametrize("code", [301, 302, 303, 307])
 def test_a_redirection_is_no_delivery(place, server, code):
     server.answer = lambda content: code
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=60)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=60, is_local=True)
     (place.folder / "a.csv").write_text("sag")
     place.look(hook)
     with Archive(place.home) as archive:
@@ -201,7 +201,7 @@ def test_receivers_are_told_apart_without_their_secrets():
 
 def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
     server.answer = lambda content: 400 if content["type"] == "swell" else 204
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60, is_local=True)
     (place.folder / "a.csv").write_text("sag swell transient")
     for _ in range(6):  # started again and again
         place.look(hook)
@@ -216,7 +216,7 @@ def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
 @pytest.mark.parametrize("code", [401, 408, 429, 500])
 def test_other_failures_are_tried_forever(place, server, code):
     server.answer = lambda content: code
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60, is_local=True)
     (place.folder / "a.csv").write_text("sag")
     for _ in range(7):
         place.look(hook)
@@ -253,3 +253,27 @@ def test_a_pipe_that_nobody_reads_ends_the_watch(place):
         place.look(StreamReceiver(stream))
     place.look()
     assert len(place.keys()) == 1
+
+
+INWARD = ["127.0.0.1", "10.1.2.3", "192.168.0.9", "172.16.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1"]
+INWARD += ["::1", "::", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "ff02::1"]
+
+
+@pytest.mark.parametrize("address", INWARD)
+def test_a_webhook_that_leads_inward_is_not_connected_to(place, server, monkeypatch, address):
+    """Whatever its name: what it resolves to decides."""
+    asked = []
+    (place.folder / "a.csv").write_text("sag")
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **_: [(2, 1, 6, "", (address, given[1]))])
+    monkeypatch.setattr(socket, "create_connection", lambda *given, **_: asked.append(given))
+    place.look(Webhook(f"http://innocent.example:{server.server_port}/", timeout=60))
+    assert not asked
+    assert not server.posts
+    assert "--local-webhook allows" in place.said[-1]
+
+
+def test_numbers_in_disguise_lead_inward_too(place, server):
+    (place.folder / "a.csv").write_text("sag")
+    for host in ("127.1", "2130706433", "0x7f000001", "localhost", "[::ffff:127.0.0.1]"):
+        place.look(Webhook(f"http://{host}:{server.server_port}/", timeout=60))
+    assert not server.posts

@@ -1,6 +1,7 @@
 """Resuming a search from its file."""
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -16,8 +17,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from pqswarm._base.array_file import read_npy
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.selector import EarlyStopping, plan
+from pqswarm.selector import EarlyStopping, plan, storage
 from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
 
@@ -272,3 +274,51 @@ def test_clones_that_share_a_file_are_told_why(tmp_path):
     X, y = WINE
     with pytest.raises(PqswarmError, match=r"different data .*clones, as in GridSearchCV.* storage=None"):
         clone(selector).fit(X[::2], y[::2])
+
+
+def stored_again(path, **changes):
+    """Write the members anew, some of them changed, with a digest that fits them."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()} | changes
+    manifest = json.loads(members["manifest.json"])
+    arrays = {name.removesuffix(".npy"): read_npy(members[name], name) for name in members if name.endswith(".npy")}
+    manifest["digest"] = storage._digest_of_file(manifest["identity"], arrays)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (members | {"manifest.json": json.dumps(manifest)}).items():
+            archive.writestr(name, content)
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def test_members_that_no_search_has_are_refused(tmp_path):
+    file = tmp_path / "wine.npz"
+    options = {"max_evaluations": 120, "storage": file}
+    quick(**options).fit(*WINE)
+    good = file.read_bytes()
+    letters = np.frombuffer(b"\xff\xff\xff\x7f", "<U1")
+    file.write_bytes(good)
+    stored_again(file, **{"x.run.y.npy": npy(np.zeros(1))})
+    with pytest.raises(FileFormatError, match="is damaged or not a SwarmSelector file"):
+        quick(**options).fit(*WINE)
+    file.write_bytes(good)
+    rewritten(file, "0.run.search.identity.npy", lambda _: npy(letters))
+    with pytest.raises(FileFormatError, match="is damaged or not a SwarmSelector file"):
+        quick(**options).fit(*WINE)
+
+
+def test_no_more_is_unpacked_than_a_search_can_have(tmp_path, monkeypatch):
+    file = tmp_path / "wine.npz"
+    quick(storage=file).fit(*WINE)
+    monkeypatch.setattr(storage, "_MAX_UNPACKED", 1_000_000)
+    quick(storage=file).fit(*WINE)
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("0.run.bomb.npy", npy(np.zeros(1_000_000)))
+    read = []
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *given: read.append(given))
+    with pytest.raises(FileFormatError, match="is damaged or not"):
+        quick(storage=file).fit(*WINE)
+    assert not read

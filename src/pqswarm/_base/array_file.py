@@ -6,6 +6,7 @@ Equal content gives equal bytes. Files are untrusted: everything is checked, siz
 import json
 import re
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -156,6 +157,10 @@ def read_npy(content: bytes, name: str) -> AnyArray:
     shape = tuple(int(part) for part in match[3].split(b",") if part.strip())
     if len(shape) > 3 or not dtype.itemsize or prod(shape) * dtype.itemsize != len(content) - start - length:
         raise FileFormatError(f"is damaged: {name!r} is not as long as its header says.")
+    if dtype.kind == "U":
+        codes = np.frombuffer(content, np.dtype("u4").newbyteorder(dtype.byteorder), offset=start + length)
+        if codes.max(initial=0) > sys.maxunicode:
+            raise FileFormatError(f"is damaged: {name!r} has characters that do not exist.")
     array = np.frombuffer(content, dtype, offset=start + length)
     return array.reshape(shape, order="F" if match[2] == b"True" else "C")
 

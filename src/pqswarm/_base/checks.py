@@ -32,18 +32,17 @@ def check_integer(name: str, value: object, low: int = 0, high: int | None = Non
     return int(value)
 
 
-def check_number(name: str, value: object, low: float, high: float | None = None, *, unit: str = "") -> float:
-    """Return a finite number of at least `low`, and at most `high`."""
-    if not is_finite(value) or value < low or (high is not None and value > high):
-        limits = f"of at least {low:g}" if high is None else f"from {low:g} to {high:g}"
-        raise PqswarmError(f"{name} must be a number {limits}{unit and ' '}{unit}, not {shorten(repr(value))}.")
+def check_number(name: str, value: object, low: float, *, unit: str) -> float:
+    """Return a finite number of at least `low`."""
+    if not is_finite(value) or value < low:
+        raise PqswarmError(f"{name} must be a number of at least {low:g} {unit}, not {shorten(repr(value))}.")
     return float(value)
 
 
-def check_positive(name: str, value: object, *, unit: str = "", also: str = "") -> float:
-    """Return a finite number above 0; `also` names what else the caller allows."""
+def check_positive(name: str, value: object, *, unit: str) -> float:
+    """Return a finite number above 0."""
     if not is_finite(value) or value <= 0:
-        raise PqswarmError(f"{name} must be a positive number{unit and ' '}{unit}{also}, not {shorten(repr(value))}.")
+        raise PqswarmError(f"{name} must be a positive number {unit}, not {shorten(repr(value))}.")
     return float(value)
 
 

@@ -29,6 +29,15 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(map(_printable_character, text))
 
 
+def is_encodable(text: str) -> bool:
+    """Return whether a text can be written: JSON may hold half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _printable_character(character: str) -> str:
     is_shown = character.isprintable() or unicodedata.category(character) in ("Zs", "Co")
     return character if is_shown else ascii(character)[1:-1]

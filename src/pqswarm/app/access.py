@@ -46,6 +46,7 @@ _TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
 _MAX_DECODINGS = 3
 _TICKET_SECONDS = 60.0
 _MAX_TICKETS = 1000
+_MAX_ADDRESS = 2000  # characters of what a ticket is for
 _CROSS_SITE = "Cross-site requests are rejected."
 
 
@@ -141,6 +142,8 @@ class Tickets:
 
     def issue(self, address: str, visitor: str) -> str:
         """Return a ticket for an address and a visitor."""
+        if len(address) > _MAX_ADDRESS:
+            raise PqswarmError(f"an address has at most {_MAX_ADDRESS} characters.")
         while len(self._issued) >= _MAX_TICKETS:
             del self._issued[next(iter(self._issued))]
         ticket = secrets.token_urlsafe(24)
@@ -157,7 +160,7 @@ class Tickets:
 class PasswordQueue:
     """Checks the passwords of a sender one at a time, and delays after a wrong one, by `pause` [s].
 
-    A sender is an IPv4 address or an IPv6 network of 64 bits. Of more than `max_waiting` passwords of a sender, or
+    Senders are those of :func:`sender_of`. Of more than `max_waiting` passwords of a sender, or
     `max_all` of all, further ones are rejected unchecked.
     """
 
@@ -171,7 +174,7 @@ class PasswordQueue:
 
     async def check(self, password: str, address: str) -> bool | None:
         """Return whether the password is right; None if the sender has too many waiting."""
-        sender = IPv6Address(address).exploded[:19] if ":" in address else address
+        sender = sender_of(address)
         if self._waiting[sender] >= self.max_waiting or self._waiting.total() >= self.max_all:
             return None
         self._waiting[sender] += 1
@@ -185,6 +188,11 @@ class PasswordQueue:
             self._waiting[sender] -= 1
             if not self._waiting[sender]:
                 del self._waiting[sender], self._turns[sender]
+
+
+def sender_of(address: str) -> str:
+    """Return who sends from an address: the address itself, or of IPv6 the network of 64 bits."""
+    return IPv6Address(address).exploded[:19] if ":" in address else address
 
 
 def visitor_id(given: str | None) -> str:

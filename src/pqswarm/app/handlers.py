@@ -11,7 +11,7 @@ from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError, RequestHandler
 
 from pqswarm import __version__
-from pqswarm.app.access import HEADERS, AccessControl, PasswordQueue, Tickets, visitor_id
+from pqswarm.app.access import HEADERS, AccessControl, PasswordQueue, Tickets, sender_of, visitor_id
 from pqswarm.app.jobs import Job, JobCancelled
 from pqswarm.app.workbench import Workbench, WorkbenchPage
 from pqswarm.errors import PqswarmError
@@ -80,6 +80,11 @@ class BaseHandler(RequestHandler):
             raise HTTPRefusal(reason)
 
     @property
+    def sender(self) -> str:
+        """The address or network that the request comes from."""
+        return sender_of(self.request.remote_ip or "")
+
+    @property
     def page(self) -> WorkbenchPage | None:
         """The open page that sent the request, if the request names it."""
         found = self.workbench.pages.get(self.request.headers.get("X-Page", ""))
@@ -88,9 +93,9 @@ class BaseHandler(RequestHandler):
     async def work(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Return ``function(*arguments)``, run in a thread; long functions call ``self.job.check``."""
         self.job.check()
-        if self.workbench.jobs.is_busy_for(self.visitor):
+        if self.workbench.jobs.is_busy_for(self.visitor, self.sender):
             raise HTTPRefusal("Too many requests at once: wait until some have been answered.", 429)
-        return await self.workbench.jobs.run(self.job, function, *arguments, owner=self.visitor)
+        return await self.workbench.jobs.run(self.job, function, *arguments, owner=self.visitor, sender=self.sender)
 
     def on_connection_close(self) -> None:
         """Stop working when the browser disconnects."""

@@ -18,7 +18,8 @@ _THREADS = {"answer": _ANSWERING, "envelope": 1, "background": 1, "studies": 1}
 _SHORT = 0.1
 """Recent mean time of a short function [s]."""
 _MAX_WAITING = 50
-"""Maximum number of waiting functions of a visitor."""
+_MAX_WAITING_OF_SENDER = 150
+"""Maximum number of waiting functions of a visitor, whose ID is what the browser says, and of one address."""
 _GRACE = 5.0
 """Time for running work to end after the server stopped [s]."""
 _MAX_ANSWERS = 12
@@ -67,14 +68,16 @@ class Jobs:
         self._running: set[Job] = set()
         self._calls: set[Future[Any]] = set()
         self._waiting: dict[str, deque[tuple[asyncio.Future[None], bool]]] = {}
+        self._n_waiting: Counter[str] = Counter()
         self._active: Counter[str] = Counter()
         self._n_long = 0
         self._seconds: dict[str, float] = {}
         self.is_closed = False
 
-    def is_busy_for(self, owner: str) -> bool:
-        """Whether a visitor has as many functions waiting as allowed."""
-        return len(self._waiting.get(owner, ())) >= _MAX_WAITING
+    def is_busy_for(self, owner: str, sender: str = "") -> bool:
+        """Whether a visitor, or all those of an address, have as many functions waiting as allowed."""
+        own = len(self._waiting.get(owner, ()))
+        return own >= _MAX_WAITING or self._n_waiting[sender] >= _MAX_WAITING_OF_SENDER
 
     async def run(
         self,
@@ -83,6 +86,7 @@ class Jobs:
         *arguments: Any,
         pool: Literal["answer", "envelope", "background", "studies"] = "answer",
         owner: str = "",
+        sender: str = "",
     ) -> _Found:
         """Return ``function(*arguments)``, run in a thread of a pool, unless the job is cancelled first."""
 
@@ -99,19 +103,24 @@ class Jobs:
 
         self._running.add(job)
         try:
-            return await (
-                self._in_turn(call, owner, getattr(function, "__qualname__", "")) if pool == "answer" else call()
-            )
+            if pool != "answer":
+                return await call()
+            found: _Found = await self._in_turn(call, owner, sender, getattr(function, "__qualname__", ""))
+            return found
         finally:
             self._running.discard(job)
 
-    async def _in_turn(self, call: Callable[..., Any], owner: str, name: str) -> Any:
+    async def _in_turn(self, call: Callable[..., Any], owner: str, sender: str, name: str) -> Any:
         is_long = self._seconds.get(name, 1.0) >= _SHORT
         turn = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append((turn, is_long))
+        self._n_waiting[sender] += 1
         self._give_turns()
         try:
-            await turn
+            try:
+                await turn
+            finally:
+                self._n_waiting[sender] -= 1
             start = time.monotonic()
             found = await call()
             spent = time.monotonic() - start

@@ -68,7 +68,7 @@ _MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 _LIMITS = {"max_body_size": 1_000_000, "max_buffer_size": 8_000_000, "idle_connection_timeout": 60, "body_timeout": 60}
 """Limits of requests: sizes [byte], and times for headers and bodies [s]; uploads have their own for the body."""
 _MAX_CONNECTIONS = 250
-"""Maximum number of connections from one address."""
+"""Maximum number of connections from one address; fewer if the process may open few files."""
 _PAUSE = 1.0
 """Time without new connections after file handles ran out [s]."""
 _LOG = logging.getLogger("pqswarm.app")
@@ -147,11 +147,21 @@ def serve(
 
 
 class _Server(HTTPServer):
-    """A server that limits the number of connections from one address."""
+    """A server that limits the number of connections from one address, to a third of the handles at most."""
+
+    def initialize(self, *arguments: Any, **options: Any) -> None:
+        super().initialize(*arguments, **options)
+        self.max_connections = _MAX_CONNECTIONS
+        with contextlib.suppress(ImportError):  # on Windows
+            import resource
+
+            handles = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+            if handles != resource.RLIM_INFINITY:
+                self.max_connections = min(_MAX_CONNECTIONS, handles // 3)
 
     def handle_stream(self, stream: IOStream, address: Any) -> None:
         connections: Any = self._connections
-        if sum(one.context.address[:1] == address[:1] for one in connections) < _MAX_CONNECTIONS:
+        if sum(one.context.address[:1] == address[:1] for one in connections) < self.max_connections:
             super().handle_stream(stream, address)
         else:
             stream.close()

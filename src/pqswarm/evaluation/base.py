@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from importlib import import_module
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack, cast
 
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 from pqswarm._base.checks import check_name
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError, how_to_install
+from pqswarm.errors import PqswarmError, how_to_install, unknown_name
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_for_fold
 
@@ -50,6 +51,20 @@ def first_error_line(error: BaseException) -> str:
     """Return the first line of an error's message, or its type, as a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return f"{lines[0].rstrip('.')}."
+
+
+def import_member(what: str, module: str, name: str) -> Any:
+    """Return a member of a module, which is imported, or raise an error that says why `what` cannot be used."""
+    try:
+        within = import_module(module)
+    except (Exception, SystemExit) as error:  # third-party code may raise anything
+        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_error_line(error)
+        if isinstance(error, ModuleNotFoundError):
+            why = f"{why} Install its package, or name its folder in the environment variable PYTHONPATH."
+        raise PqswarmError(f"{what} cannot be imported: {why}") from error
+    if not hasattr(within, name):
+        raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
+    return getattr(within, name)
 
 
 class EvaluatorOptions(TypedDict, total=False):

@@ -28,6 +28,7 @@ from pqswarm.evaluation.base import (
     RegressionOptions,
     check_device,
     first_error_line,
+    import_member,
 )
 from pqswarm.evaluation.estimators import fit_estimator
 from pqswarm.evaluation.exact.knn.evaluator import (
@@ -713,14 +714,7 @@ def _import_estimator_class(path: str) -> Any:
     if not _PATH.fullmatch(path):
         raise PqswarmError(f"estimator must be an import path such as sklearn.svm.LinearSVC, not {path!r}.")
     module, _, name = path.rpartition(".")
-    try:
-        within = import_module(module)
-    except (Exception, SystemExit) as error:  # third-party code may raise anything
-        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_error_line(error)
-        raise PqswarmError(f"estimator {path} cannot be imported: {why}") from error
-    if not hasattr(within, name):
-        raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
-    member = getattr(within, name)
+    member = import_member(f"estimator {path}", module, name)
     methods = ("fit", "predict", "get_params", "set_params")
     if not isinstance(member, type) or not all(callable(getattr(member, method, None)) for method in methods):
         raise PqswarmError(f"estimator {path} is not a classifier: it must be a class with {', '.join(methods)}.")

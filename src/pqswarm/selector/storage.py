@@ -15,7 +15,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from pqswarm._base.array_file import DAMAGE, read_npy, write_arrays
-from pqswarm._base.files import write_atomically
+from pqswarm._base.files import open_regular, write_atomically
 from pqswarm._base.text import printable
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
@@ -30,6 +30,8 @@ _VERSION = 3
 _MANIFEST = "manifest.json"
 _PAUSE = 5.0  # minimum seconds between two saves
 _PAUSES = 20.0  # minimum pause, as a multiple of the time of a save
+_MAX_UNPACKED = 1_000_000_000  # bytes of all members; no more is unpacked of any than its directory entry says
+_MEMBER = re.compile(r"[0-9]{1,6}\.(run|best)\..+\.npy")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -121,10 +123,14 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, AnyArray]]:
     """The identity and the arrays of a file, which is not trusted; nothing is unpickled."""
     version = None
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
+                raise ValueError("it unpacks to more than a search can have")
             manifest = json.loads(archive.read(_MANIFEST))
             version = manifest["format"], manifest["version"]
             names = [name for name in archive.namelist() if name != _MANIFEST]
+            if not all(map(_MEMBER.fullmatch, names)):
+                raise ValueError("it has a member that is not of a search")
             arrays = {name.removesuffix(".npy"): read_npy(archive.read(name), name) for name in names}
         identity = {str(key): str(value) for key, value in manifest["identity"].items()}
         int(identity["random_state"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,10 @@ _ENVELOPE_WAIT = 0.25
 _MAX_CYCLES = 50
 _TOLERANCE = 1_000_000
 """Bytes beyond the limit after which the connection is cut."""
+_DIGITS = re.compile("[0-9]{1,18}")
+"""What int() takes for sure: it refuses ``²``, which is a digit, and thousands of digits."""
+_MAX_STATION = 10**9
+"""Largest ID of a station."""
 _MAX_PAGE = 500
 """Maximum number of rows of a page."""
 
@@ -79,7 +84,7 @@ class RecordingRoute(BaseHandler):
         text = self.get_query_argument("channels", None)
         if text is None:
             return None
-        found = sorted({int(one) for one in text.split(",") if one.isascii() and one.isdecimal() and len(one) < 7})
+        found = sorted({int(one) for one in text.split(",") if _DIGITS.fullmatch(one) and len(one) < 7})
         if any(one >= len(opened.source.channels) for one in found) or (text and not found):
             raise HTTPRefusal(f"channels must be places from 0 to {len(opened.source.channels) - 1}.", 400)
         return found
@@ -344,10 +349,10 @@ class UploadRoute(RecordingRoute):
         if self.request.method != "PUT":
             raise HTTPMissing("There is nothing at this address.")
         length = self.request.headers.get("Content-Length")
-        known = int(length) if length is not None and length.isdigit() else None
+        known = int(length) if length is not None and _DIGITS.fullmatch(length) else None
         limit = self.workbench.max_bytes
         try:
-            self._upload = Upload(self.section.stored, self.visitor, self.path_args[0], known, limit)
+            self._upload = Upload(self.section.stored, self.visitor, self.path_args[0], known, limit, self.sender)
         except HTTPRefusal as error:
             if known is None or known > limit + _TOLERANCE:
                 raise
@@ -419,7 +424,7 @@ class ArchiveRoute(RecordingRoute):
         """Return the events that the query selects."""
         name = self.get_query_argument("recording", "")
         stations = self.get_query_arguments("station")
-        if not all(one.isdigit() and len(one) < 10 for one in stations):
+        if not all(_DIGITS.fullmatch(one) and len(one) < 10 for one in stations):
             raise HTTPRefusal("station must be the ID of a station.", 400)
         return EventFilter(
             start=self.get_query_argument("from", ""),
@@ -472,7 +477,7 @@ class ArchiveListRoute(ArchiveRoute):
 
     async def get(self) -> None:
         """Send the recordings, the newest first."""
-        station = self.integer("station", 0, 0, 10**9)
+        station = self.integer("station", 0, 0, _MAX_STATION)
         limit = self.integer("limit", 100, 1, _MAX_PAGE)
         given = {name: self.get_query_argument(name, "")[:200] for name in ("after", "state", "text")}
         section = self.section
@@ -567,8 +572,9 @@ class AnalyzeAgainRoute(ArchiveRoute):
         given = self.read_json()
         station = given.get("station")
         name = given.get("recording")
-        if not is_integer(station) and not isinstance(name, str):
-            raise HTTPRefusal("Name a station or a recording.", 400)
+        is_station = is_integer(station) and 0 <= station <= _MAX_STATION
+        if not is_station and not isinstance(name, str):
+            raise HTTPRefusal("Name a station, by its ID, or a recording.", 400)
         contents = await self.work(self._ask, station, name)
         self.section.queue.ask_again(contents)
         self.section.files.look_again()

@@ -25,6 +25,8 @@ _MAX_FILES = 10_000
 """Maximum number of files of a visitor."""
 _VISITOR_QUOTA = 4
 """Maximum size of a visitor's files, as a multiple of the maximum file size."""
+_SENDER_QUOTA = 10
+"""The same of all visitors of an address, since the server started."""
 _TOTAL_QUOTA = 20
 """Maximum size of all uploads, as a multiple of the maximum file size."""
 _MIN_FREE = 200_000_000
@@ -83,6 +85,8 @@ class StoredUploads:
         self.folder = folder
         self.lock = RLock()
         self.unfinished: set[Upload] = set()
+        self.senders: dict[str, str] = {}
+        """The address of each visitor who uploaded something."""
         self._looked = -inf
         self._took = 0.0
         self.look()
@@ -192,10 +196,13 @@ class StoredUploads:
 
 
 class Upload:
-    """A file being sent by a visitor: its path as given, its announced size, and the maximum size [byte]."""
+    """A file being sent by a visitor: its path as given, its announced size, maximum size [byte], and sender."""
 
-    def __init__(self, stored: StoredUploads, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
+    def __init__(
+        self, stored: StoredUploads, visitor: str, name: str, length: int | None, max_bytes: int, sender: str = ""
+    ) -> None:
         self.owner = upload_folder_name(visitor)
+        self.sender = sender
         self.name = clean_upload_name(name)
         self.stored = stored
         self.path = stored.folder / self.owner / clean_upload_folder(name.rpartition("/")[0]) / self.name
@@ -245,6 +252,7 @@ class Upload:
             with self.stored.lock:
                 self.stored.look()
                 self._check_quota(self.size)
+                self.stored.senders[self.owner] = self.sender
                 return self.stored.store(self._part, self.path, hashlib.sha256(self._digest.digest()).hexdigest())
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
@@ -270,11 +278,16 @@ class Upload:
         count = stored.n_files[self.owner]
         own = stored.n_bytes[self.owner]
         total = stored.n_bytes.total()
-        total += sum(one.size for one in list(stored.unfinished) if one is not self)
+        others = [one for one in list(stored.unfinished) if one is not self]
+        total += sum(one.size for one in others)
+        near = sum(stored.n_bytes[owner] for owner, sender in list(stored.senders.items()) if sender == self.sender)
+        near += sum(one.size for one in others if one.sender == self.sender)
         if count >= _MAX_FILES:
             raise HTTPRefusal(f"You have uploaded {count_text(count, 'file')}: remove some first.", 429)
         if own + length > _VISITOR_QUOTA * self.max_bytes:
             raise HTTPRefusal(f"Your uploads take {own / 1e6:.0f} MB: remove some first.", 429)
+        if near + length > _SENDER_QUOTA * self.max_bytes:
+            raise HTTPRefusal("The uploads from your address have reached their quota: remove some first.", 429)
         if total + length > _TOTAL_QUOTA * self.max_bytes:
             raise HTTPRefusal("The uploads of all visitors have reached the quota: some must be removed first.", 429)
         self._check_disk(length)

@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from math import inf
 from pathlib import Path
 from typing import Any, Self
 
-from pqswarm._base.text import file_text
+from pqswarm._base.checks import is_finite
+from pqswarm._base.text import file_text, is_encodable
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.corrections import apply_corrections, leave_out_hidden, note_text
-from pqswarm.identify.archive.database import ArchiveDatabase, reading
+from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading, seal
 from pqswarm.identify.archive.events import (
     ArchivedEvents,
     Deliveries,
@@ -48,10 +48,13 @@ KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")
 """Causes to choose from; any other text is allowed, too."""
 _LONGEST = {"author": 200, "note": 2000, "cause": 100, "site": 100_000}
 """Maximum number of characters."""
+_RECORDING_ID = re.compile(r"[0-9a-f]+(-[0-9]{1,9})?")
+_LIST_PLACE = re.compile(r"(-?[0-9]{1,18})?\.[0-9]{1,18}")
 _IS_LISTED = "(recordings.reason NOT LIKE 'is not a recording%' OR owner != '')"
 """Condition of what is listed: a folder of recordings may hold other files, such as notes."""
-_SELECT = """
-SELECT recordings.id AS number, content, position, source, recordings.name, owner, stations.name AS station,
+_SELECT = f"""
+SELECT {intact("recordings")} AND {intact("contents")} AS is_intact,
+recordings.id AS number, content, position, source, recordings.name, owner, stations.name AS station,
 recordings.start, seconds, n_channels, n_events, recordings.reason, contents.state, analyzer, contents.at AS analyzed_at
 FROM recordings JOIN stations ON stations.id = station JOIN contents ON digest = content"""
 
@@ -83,11 +86,6 @@ class Archive:
         self.files = ArchiveFiles(self.database)
         self.events = ArchivedEvents(self.database)
         self.deliveries = Deliveries(self.database, self.events)
-        if self.database.is_converted:
-            with self.database.transaction() as database:
-                query = "SELECT DISTINCT id FROM recordings JOIN corrections USING (content, position)"
-                for (recording,) in database.execute(query).fetchall():
-                    self._write_corrections(database, recording)
 
     def __enter__(self) -> Self:
         return self
@@ -144,6 +142,7 @@ class Archive:
                 self._remove_content(database, old)
             for table in ("corrections", "notes") if grown_from else ():
                 database.execute(f"UPDATE {table} SET content = ? WHERE content = ?", (file.content, grown_from))
+                seal(database, table, "content = ?", (file.content,))
             known_facts = [*facts, *[RecordingFacts()] * len(results)]
             for position, result in enumerate(results):
                 self._write_recording(database, writer, file, position, result, known_facts[position])
@@ -155,10 +154,11 @@ class Archive:
                 "at": _archive_time_now(),
                 "serial": max(writer.serial, 1),
             }
-            insert(database, "contents", values)
+            insert(database, "contents", values, "digest = :digest")
             database.execute("DELETE FROM claims WHERE digest = ?", (file.content,))
         return writer.n_new
 
+    @reading
     def _events_before(self, content: str) -> list[dict[str, Any]]:
         """Events of the earlier analysis of a content, or of what it has grown from."""
         query = (
@@ -196,7 +196,8 @@ class Archive:
         }
         recording = insert(database, "recordings", values)
         head = "" if analysis is None else head_record(analysis)
-        insert(database, "recording_records", {"recording": recording, "record": head, "picture": facts.picture})
+        records = {"recording": recording, "record": head, "picture": facts.picture}
+        insert(database, "recording_records", records)
         if analysis is None:
             return
         self._write_incidents(database, recording, analysis)
@@ -206,7 +207,8 @@ class Archive:
         """Write the incidents of a recording in place of those that are there."""
         database.execute("DELETE FROM incidents WHERE recording = ?", (recording,))
         for number, incident in enumerate(analysis.incidents):
-            insert(database, "incidents", {"recording": recording, "position": number} | incident_values(incident))
+            values = {"recording": recording, "position": number} | incident_values(incident)
+            insert(database, "incidents", values, "recording = :recording AND position = :position")
 
     def _write_corrections(self, database: sqlite3.Connection, recording: int) -> None:
         """Write the corrections in force into the records of a recording, and the columns by which it is searched."""
@@ -222,15 +224,22 @@ class Archive:
             row = values | {"recording": recording, "record": record}
             columns = "label = :label, cause = :cause, hidden = :hidden, incident = :incident"
             database.execute(f"UPDATE events SET {columns} WHERE {own}", row)
-            number = f"SELECT number FROM events WHERE {own}"
-            database.execute(f"UPDATE event_records SET record = :record WHERE number = ({number})", row)
+            number = f"number = (SELECT number FROM events WHERE {own})"
+            database.execute(f"UPDATE event_records SET record = :record WHERE {number}", row)
+            seal(database, "event_records", number, row)
         database.execute("UPDATE recordings SET revision = ? WHERE id = ?", (self.database.next_revision(), recording))
+        seal(database, "recordings", "id = ?", (recording,))
+        seal(database, "events", "recording = ?", (recording,))
 
     def _find_station(self, database: sqlite3.Connection, name: str) -> int:
         """Return the ID of a station, which may be new."""
         name = file_text(name)
-        database.execute("INSERT OR IGNORE INTO stations VALUES (NULL, ?, '', '', '')", (name,))
-        return int(database.execute("SELECT id FROM stations WHERE name = ?", (name,)).fetchone()[0])
+        known = database.execute("SELECT id FROM stations WHERE name = ?", (name,)).fetchone()
+        return (
+            insert(database, "stations", {"name": name, "site": "", "author": "", "at": ""})
+            if known is None
+            else known[0]
+        )
 
     def _remove_content(self, database: sqlite3.Connection, content: str) -> None:
         """Remove the analysis of a content."""
@@ -255,13 +264,20 @@ class Archive:
     @reading
     def analysis(self, recording: int) -> Analysis | None:
         """Return the analysis of a recording, with corrections and notes; None if it failed."""
-        query = "SELECT record, name FROM recordings JOIN recording_records ON recording = id WHERE id = ?"
+        sealed = f"{intact('recordings')} AND {intact('recording_records')}"
+        query = (
+            f"SELECT record, name FROM recordings JOIN recording_records ON recording = id WHERE id = ? AND {sealed}"
+        )
         ((head, name),) = self.database.rows(query, recording)
         if not head:
             return None
-        query = "SELECT record FROM events JOIN event_records USING (number) WHERE recording = ? ORDER BY position"
+        sealed = f"{intact('events')} AND {intact('event_records')}"
+        query = (
+            "SELECT record FROM events JOIN event_records USING (number) "
+            f"WHERE recording = ? AND {sealed} ORDER BY position"
+        )
         events = [record for (record,) in self.database.rows(query, recording)]
-        query = "SELECT record FROM incidents WHERE recording = ? ORDER BY position"
+        query = f"SELECT record FROM incidents WHERE recording = ? AND {intact('incidents')} ORDER BY position"
         incidents = [record for (record,) in self.database.rows(query, recording)]
         return read_analysis(head, events, incidents, name, map(note_text, self.notes(recording)))
 
@@ -282,7 +298,8 @@ class Archive:
     @reading
     def kept(self, recording: int) -> dict[str, Any]:
         """Return what is kept of a recording besides its analysis, see RecordingFacts; empty if there is nothing."""
-        ((text,),) = self.database.rows("SELECT picture FROM recording_records WHERE recording = ?", recording)
+        query = f"SELECT picture FROM recording_records WHERE recording = ? AND {intact('recording_records')}"
+        ((text,),) = self.database.rows(query, recording)
         return dict(json.loads(text or "{}"))
 
     @reading
@@ -304,9 +321,11 @@ class Archive:
     @reading
     def find(self, name: str, owner: str = "") -> dict[str, Any] | None:
         """Return a recording by its ID in URLs, if it is public or of an owner."""
+        if not _RECORDING_ID.fullmatch(name):
+            return None
         start, _, place = name.partition("-")
         query = f"{_SELECT} WHERE content >= ? AND content < ? AND position = ? AND owner IN ('', ?)"
-        position = int(place) - 1 if place.isdigit() else 0
+        position = int(place) - 1 if place else 0
         rows = self.database.named_rows(query, start, f"{start}g", position, owner)
         return _archive_recording(rows[0]) if len(rows) == 1 else None
 
@@ -325,19 +344,19 @@ class Archive:
         for word in text.split():
             where.append("(recordings.name LIKE ? OR stations.name LIKE ?)")
             values += [f"%{word}%"] * 2
-        total = self.database.rows(
-            "SELECT count(*) FROM recordings JOIN stations ON stations.id = station WHERE " + " AND ".join(where),
-            *values,
-        )[0][0]
+        chosen = "FROM recordings JOIN stations ON stations.id = station WHERE "
+        total = self.database.rows(f"SELECT count(*) {chosen}{' AND '.join(where)}", *values)[0][0]
         if after:
             start, _, number = after.rpartition(".")
-            if not re.fullmatch(r"(-?[0-9]+)?\.[0-9]+", after):
+            if not _LIST_PLACE.fullmatch(after):
                 raise PqswarmError("The list has changed: load it again.")
             below = "((recordings.start, recordings.id) < (?, ?) OR recordings.start IS NULL)"
             where.append(below if start else "recordings.start IS NULL AND recordings.id < ?")
             values += [int(start), int(number)] if start else [int(number)]
-        query = f"{_SELECT} WHERE {' AND '.join(where)} ORDER BY recordings.start DESC, recordings.id DESC LIMIT ?"
-        rows = self.database.named_rows(query, *values, limit + 1)
+        order = "ORDER BY recordings.start DESC, recordings.id DESC"
+        query = f"SELECT recordings.id {chosen}{' AND '.join(where)} {order} LIMIT ?"
+        numbers = ",".join(str(number) for (number,) in self.database.rows(query, *values, limit + 1))
+        rows = self.database.named_rows(f"{_SELECT} WHERE recordings.id IN ({numbers}) {order}")  # only these digests
         last = rows[limit - 1] if len(rows) > limit else None
         following = "" if last is None else f"{'' if last['start'] is None else last['start']}.{last['number']}"
         return {"total": int(total), "next": following, "recordings": [_archive_recording(row) for row in rows[:limit]]}
@@ -399,7 +418,8 @@ class Archive:
             "SELECT number, content, position, what, found, label, author AS by, at, note, corrections.record, "
             "coalesce(recordings.name, '') AS path, coalesce(owner, '') AS owner FROM corrections "
             "LEFT JOIN recordings USING (content, position) "
-            "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
+            f"WHERE coalesce(recordings.owner, '') IN ('', ?) AND {intact('corrections')} "
+            "ORDER BY number DESC LIMIT 10000"
         )
         log = []
         for row in self.database.named_rows(query, owner):
@@ -419,7 +439,8 @@ class Archive:
         """Return the corrected classes in force, to train with; uploads and what is no event are left out."""
         query = (
             "SELECT content, name, source, label, author AS by, at, note, corrections.record FROM corrections "
-            "JOIN recordings USING (content, position) WHERE what = 'class' AND owner = '' ORDER BY number"
+            "JOIN recordings USING (content, position) WHERE what = 'class' AND owner = '' "
+            f"AND {intact('corrections')} ORDER BY number"
         )
         rows = self.database.named_rows(query)
         files = self.files.by_content(sorted({row["content"] for row in rows}))
@@ -449,38 +470,42 @@ class Archive:
         self._check_author(by, text)
         if not text.strip():
             raise PqswarmError("a note needs a text.")
-        if stretch and not (len(stretch) == 2 and 0 <= stretch[0] <= stretch[1] < inf):
+        is_stretch = len(stretch) == 2 and all(map(is_finite, stretch)) and 0 <= stretch[0] <= stretch[1]
+        if stretch and not is_stretch:
             raise PqswarmError("a stretch has a start and a later end, in seconds from the first sample.")
         with self.database.transaction() as database:
-            added = database.execute(
-                "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '', ?, ? FROM recordings WHERE id = ?",
-                (text.strip(), by.strip(), _archive_time_now(), *(stretch or (None, None)), recording),
-            )
-            if not added.rowcount:
+            query = "SELECT content, position FROM recordings WHERE id = ?"
+            place = database.execute(query, (recording,)).fetchone()
+            if place is None:
                 raise PqswarmError("there is no such recording.")
+            values: dict[str, Any] = {"text": text.strip(), "author": by.strip(), "at": _archive_time_now()}
+            values |= dict(zip(("content", "position", "start", "stop"), (*place, *stretch), strict=False))
+            values["removed"] = ""
+            insert(database, "notes", values)
 
     def remove_note(self, number: int, by: str) -> None:
         """Remove a note; the log keeps it."""
         self._check_author(by, "")
         with self.database.transaction() as database:
-            database.execute(
-                "UPDATE notes SET removed = ? WHERE number = ?", (f"{_archive_time_now()} {by.strip()}", number)
-            )
+            removed = f"{_archive_time_now()} {by.strip()}"
+            database.execute("UPDATE notes SET removed = ? WHERE number = ?", (removed, number))
+            seal(database, "notes", "number = ?", (number,))
 
     @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
         query = (
             "SELECT number, text, author AS by, notes.at, notes.start, stop AS end FROM notes "
-            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' ORDER BY number"
+            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' "
+            f"AND {intact('notes')} ORDER BY number"
         )
         return self.database.named_rows(query, recording)
 
     def _check_author(self, by: str, note: str) -> None:
         if not by.strip() or len(by) > _LONGEST["author"] or not by.isprintable():
             raise PqswarmError(f"enter your name, at most {_LONGEST['author']} characters: corrections are signed.")
-        if len(note) > _LONGEST["note"] or "\0" in note:
-            raise PqswarmError(f"a note has at most {_LONGEST['note']} characters.")
+        if len(note) > _LONGEST["note"] or "\0" in note or not is_encodable(note):
+            raise PqswarmError(f"a note has at most {_LONGEST['note']} characters of Unicode.")
 
     # Stations
 
@@ -492,7 +517,8 @@ class Archive:
             "coalesce(events, 0) AS n_events, first, last FROM stations LEFT JOIN (SELECT station, "
             "count(*) AS n, sum(n_events) AS events, min(start) AS first, max(start) AS last "
             "FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
-            "ON station = id WHERE n > 0 OR site != '' ORDER BY name"  # not those of uploads, which are private
+            f"ON station = id WHERE (n > 0 OR site != '') AND {intact('stations')} "  # not those of uploads: private
+            "ORDER BY name"
         )
         return [
             station
@@ -503,7 +529,7 @@ class Archive:
     @reading
     def sites(self) -> dict[str, Site]:
         """Return the sites of the stations that have one, by the name of the station."""
-        rows = self.database.rows("SELECT name, site FROM stations WHERE site != ''")
+        rows = self.database.rows(f"SELECT name, site FROM stations WHERE site != '' AND {intact('stations')}")
         return {
             name: check_site(Site.read(site, f"the site of {name or 'the unnamed station'}")) for name, site in rows
         }
@@ -522,13 +548,15 @@ class Archive:
         """
         self._check_author(by, "")
         text = site if isinstance(site, str) else _archive_site_text(site)
-        if len(text) > _LONGEST["site"]:
-            raise PqswarmError(f"a site has at most {_LONGEST['site']} characters.")
+        if len(text) > _LONGEST["site"] or not is_encodable(text):
+            raise PqswarmError(f"a site has at most {_LONGEST['site']} characters of Unicode.")
         if text.strip():
             check_site(Site.read(text, f"the site of {file_text(name)}"))
         with self.database.transaction() as database:
-            values = (text.strip(), by.strip(), _archive_time_now(), self._find_station(database, name))
+            station = self._find_station(database, name)
+            values = (text.strip(), by.strip(), _archive_time_now(), station)
             database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
+            seal(database, "stations", "id = ?", (station,))
 
     def ask_again_for(self, station: int | None = None) -> list[str]:
         """Let the recordings of a station, or all, be analysed again; return their contents."""
@@ -547,7 +575,9 @@ def _archive_site_text(values: Mapping[str, Any]) -> str:
         return "\n".join(
             f"{toml_key(str(key))} = {to_toml(value)}" for key, value in values.items() if value is not None
         )
-    except (TypeError, ValueError, PqswarmError) as error:
+    except RecursionError:
+        raise PqswarmError("not the values of a site: they are nested too deeply.") from None
+    except (TypeError, ValueError) as error:
         raise PqswarmError(f"not the values of a site: {error}") from None
 
 

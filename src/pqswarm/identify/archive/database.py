@@ -1,13 +1,14 @@
-"""The file of an archive: schema, opening, transactions, and errors with a remedy.
+"""The file of an archive: schema, opening, transactions, digests of rows, and errors with a remedy.
 
 A rollback journal, not a write-ahead log: the latter does not work on network shares, where archives often are.
 """
 
+import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial, wraps
 from math import inf
 from pathlib import Path
 from threading import local
@@ -17,23 +18,12 @@ from urllib.parse import quote
 from weakref import finalize
 
 from pqswarm._base.files import file_identity
-from pqswarm._base.text import file_text
+from pqswarm._base.sqlite import MAX_SQLITE_BYTES, has_schema
+from pqswarm._base.text import file_text, is_encodable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 
-_MIGRATION = (
-    "ALTER TABLE recording_records ADD COLUMN picture TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE events ADD COLUMN cut TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE corrections ADD COLUMN found TEXT NOT NULL DEFAULT ''",
-    "UPDATE event_records SET record = json_set(record, '$.by_hand', '', '$.correction', '')",
-    "UPDATE incidents SET record = json_set(record, '$.by_hand', '', '$.correction', '')",
-    "UPDATE corrections SET found = coalesce(json_extract(record, '$.label'), '') WHERE what = 'class'",
-    "UPDATE events SET cut = CASE json_extract(r.record, '$.cut_start') + 2 * json_extract(r.record, '$.cut_end') "
-    "WHEN 3 THEN 'start and end' WHEN 2 THEN 'end' WHEN 1 THEN 'start' ELSE '' END "
-    "FROM event_records AS r WHERE r.number = events.number",
-)
-"""From the last schema to this one; the corrections are applied to the records afterwards."""
 FILE_NAME = "archive.sqlite"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _APPLICATION = 0x70717361
 """Identifies archives among SQLite files."""
 _READ_SECONDS = 60.0
@@ -41,7 +31,24 @@ _READ_SECONDS = 60.0
 _STEPS = 100_000
 """Instructions of SQLite between two looks at the clock."""
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
-_STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
+_SEALED = {
+    "stations": "id, name, site, author, at",
+    "files": "path, name, stamp, content, owner, state, reason",
+    "contents": "digest, state, reason, analyzer, at, serial",
+    "recordings": "id, content, position, source, name, owner, station, start, seconds, n_channels, n_events, reason, "
+    "revision",
+    "recording_records": "recording, record, picture",
+    "incidents": "recording, position, cause, probability, title, record",
+    "events": "number, key, refers, recording, position, incident, start, type, category, label, cause, phases, "
+    "system, magnitude, unit, duration, tier, severity, hidden, seconds, percent, cut",
+    "event_records": "number, record",
+    "corrections": "number, content, position, what, label, author, at, note, record, found",
+    "notes": "number, content, position, text, author, at, removed, start, stop",
+    "receivers": "name, last, length",
+    "refused": "name, number, times, reason",
+}
+"""The columns of each table that its column `seal` is a digest of."""
+_STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError)
 """Errors about values that a damaged file has, and no column can exclude."""
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 
@@ -51,10 +58,37 @@ def reading(method: _Read) -> _Read:
 
     @wraps(method)
     def read(self: Any, *arguments: Any, **options: Any) -> Any:
-        with self.database.explained():
+        with self.database.reading_rows():
             return method(self, *arguments, **options)
 
     return cast("_Read", read)
+
+
+def row_seal(*row: Any) -> str:
+    """Return the digest of the values of a row."""
+    return hashlib.sha256(repr(row).encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def intact(table: str) -> str:
+    """Return a condition in SQL that holds for each row of a table; one that does not match its seal is an error."""
+    columns = ", ".join(f"{table}.{name}" for name in _SEALED[table].split(", "))
+    return f"intact('{table}', {table}.seal, {columns})"
+
+
+def seal(database: sqlite3.Connection, table: str, where: str, values: Any = ()) -> None:
+    """Seal rows that were just written, those of a condition in SQL."""
+    database.execute(f"UPDATE {table} SET seal = row_seal({_SEALED[table]}) WHERE {where}", values)
+
+
+class _ArchiveConnection(sqlite3.Connection):
+    """A connection that refuses values which no column can hold, so that they are not taken for damage."""
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
+        for value in values.values() if isinstance(values, Mapping) else values:
+            is_too_large = isinstance(value, int) and not -(2**63) <= value < 2**63
+            if is_too_large or (isinstance(value, str) and not is_encodable(value)):
+                raise PqswarmError("a number is too large, or a text has half of a surrogate pair: it is not stored.")
+        return super().execute(statement, values)
 
 
 class ArchiveDatabase:
@@ -67,8 +101,6 @@ class ArchiveDatabase:
         self.folder = Path(folder)
         self.read_only = read_only
         self.path = self.folder / FILE_NAME
-        self.is_converted = False
-        """Whether it was of the last schema when it was opened."""
         self._local = local()
         self._all: list[sqlite3.Connection] = []
         finalize(self, _close_database_connections, self._all)
@@ -102,12 +134,17 @@ class ArchiveDatabase:
         if connection is None:
             mode = "rw" if self.read_only or self.path.exists() else "rwc"
             uri = f"file:{quote(os.fsencode(self.path.absolute().as_posix()))}?mode={mode}"
-            connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
+            connection = sqlite3.connect(
+                uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False, factory=_ArchiveConnection
+            )
             self._all.append(connection)
             self._local.connection = connection
             self._local.deadline = monotonic() + _READ_SECONDS
             here = self._local
             connection.set_progress_handler(lambda: monotonic() > here.deadline, _STEPS)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_SQLITE_BYTES)
+            connection.create_function("row_seal", -1, row_seal, deterministic=True)
+            connection.create_function("intact", -1, partial(_check_seal, here))
             connection.execute("PRAGMA trusted_schema = OFF")
             if self.read_only:
                 connection.execute("PRAGMA query_only = ON")
@@ -131,11 +168,11 @@ class ArchiveDatabase:
             with self.transaction() as database:
                 if self._marks()[1] == SCHEMA_VERSION - 1:  # another process may have converted it
                     self._local.deadline = inf
-                    for step in (*_MIGRATION, _SCHEMA[_SCHEMA.index("CREATE VIEW") : _SCHEMA.index(";\nINSERT")]):
-                        database.execute(step)
+                    for table in _SEALED:
+                        database.execute(f"ALTER TABLE {table} ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
+                        seal(database, table, "1")
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                     self._check_objects()
-                    self.is_converted = True
             marks = self._marks()
         name = file_text(self.path)
         if marks[0] != _APPLICATION:
@@ -153,11 +190,9 @@ class ArchiveDatabase:
 
     def _check_objects(self) -> None:
         """Refuse a file with anything that is not ours."""
-        with closing(sqlite3.connect(":memory:")) as plain:
-            plain.executescript(_SCHEMA)
-            if _database_objects(plain) != _database_objects(self.connection):
-                name = file_text(self.path)
-                raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
+        if not has_schema(self.connection, _SCHEMA):
+            name = file_text(self.path)
+            raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
 
     def _marks(self) -> tuple[int, int]:
         names = ("application_id", "user_version")
@@ -187,6 +222,18 @@ class ArchiveDatabase:
         cursor = self._timed_connection().execute(query, values)
         while rows := cursor.fetchmany(size):
             yield list(zip(*rows, strict=True))
+
+    def broken_rows(self) -> Iterator[tuple[str, int]]:
+        """Yield the tables with rows that do not match their seals, and the number of such rows; takes its time."""
+        for table, columns in _SEALED.items():
+            connection = self._timed_connection()
+            self._local.deadline = inf
+            self._local.broken = table
+            query = f"SELECT count(*) FROM {table} WHERE seal IS NOT row_seal({columns})"
+            with self.explained():
+                count = connection.execute(query).fetchone()[0]
+            if count:
+                yield table, count
 
     def next_revision(self) -> int:
         """Count a change, in a transaction."""
@@ -233,15 +280,30 @@ class ArchiveDatabase:
                 text = f"{name}: a query took longer than {_READ_SECONDS:g} s and was stopped."
             elif "locked" in text:
                 text = f"{name} is locked by another program, which must end first, or {no_locks}."
-            elif "no such" in text:
+            elif "readonly" in text:
+                text = f"{name} cannot be written: check the permissions of the file and its folder; {safe}."
+            elif "user-defined function" in text:
+                raise self.damaged(f"a row of {self._local.broken} does not match its digest") from None
+            elif "no such" in text or "decode" in text:
                 raise self.damaged(text) from None
             else:
                 text = f"{name} cannot be used ({text}): check the disk and its permissions, or {no_locks}."
             raise PqswarmError(text) from error
-        except (sqlite3.DatabaseError, *_STRANGE) as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its message may be damaged, too
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {file_text(self.folder)} as archive: {error.strerror or error}.") from error
+
+    @contextmanager
+    def reading_rows(self) -> Iterator[None]:
+        """Turn also errors about values of rows into errors with a remedy: arguments must have been checked before."""
+        with self.explained():
+            try:
+                yield
+            except PqswarmError:
+                raise
+            except _STRANGE as error:
+                raise self.damaged(error) from None
 
     def close(self) -> None:
         """Close the connection of this thread; others may be in use, and are closed when the archive is collected."""
@@ -252,12 +314,14 @@ class ArchiveDatabase:
             connection.close()
 
 
+def _check_seal(here: local, table: str, stored: object, *row: Any) -> bool:
+    """The function `intact` of SQL."""
+    here.broken = table
+    if row_seal(*row) != stored:
+        raise ValueError("a row does not match its seal")
+    return True
+
+
 def _close_database_connections(connections: list[sqlite3.Connection]) -> None:
     while connections:
         connections.pop().close()
-
-
-def _database_objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
-    """Type, name and definition of all tables and indexes."""
-    query = "SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name != 'sqlite_stat1'"
-    return {(object_type, name, " ".join(str(sql).split())) for object_type, name, sql in connection.execute(query)}

@@ -13,7 +13,7 @@ from typing import Any
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
-from pqswarm.identify.archive.database import ArchiveDatabase, reading
+from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading, seal
 from pqswarm.identify.rows import COLUMNS, cut_side, event_row
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
@@ -23,24 +23,30 @@ _NEAR = 0.1
 """Time by which an event may start earlier or later when its file has grown [s]."""
 _SOME = 500
 """Rows that are looked up at a time."""
-_SELECT = """
-SELECT number, key, refers, events.position, events.incident, hidden, severity, tier, events.seconds, percent,
+_SELECT = f"""
+SELECT {" AND ".join(map(intact, ("events", "event_records", "recordings", "recording_records")))}
+AND CASE WHEN incidents.seal IS NULL THEN 1 ELSE {intact("incidents")} END AS is_intact,
+number, key, refers, events.position, events.incident, hidden, severity, tier, events.seconds, percent,
 event_records.record, recordings.id, content, recordings.position AS place, recordings.name, owner, title,
 incidents.record AS incident_record, recording_records.record AS head
 FROM events JOIN event_records USING (number) JOIN recordings ON recordings.id = events.recording
 JOIN recording_records ON recording_records.recording = recordings.id
 LEFT JOIN incidents ON incidents.recording = events.recording AND incidents.position = events.incident
-"""
+WHERE """
 _MAX_SKIPPED = 1000
 """Events of other folders that are looked at again."""
-_SET_LAST = "INSERT INTO receivers VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET last = excluded.last"
+_SET_LAST = "INSERT INTO receivers (name, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = excluded.last"
 
 
-def insert(database: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> int:
-    """Write a row by the names of its columns; return its number."""
+def insert(
+    database: sqlite3.Connection, table: str, values: Mapping[str, Any], own: str = "rowid = last_insert_rowid()"
+) -> int:
+    """Write a row by the names of its columns, and seal it by a condition that only it fulfils; return its number."""
     names = ", ".join(values)
     marks = ", ".join(f":{name}" for name in values)
-    return database.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", values).lastrowid or 0
+    number = database.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", values).lastrowid or 0
+    seal(database, table, own, values)
+    return number
 
 
 def to_event_microseconds(moment: datetime | None) -> int | None:
@@ -168,23 +174,21 @@ class ArchivedEvents:
     def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Return the rows of events: the keys of COLUMNS, their place, and values for lists."""
         rows = {
-            row["number"]: row
-            for some in _event_number_parts(numbers)
-            for row in self._read(f"WHERE number IN ({some})")
+            row["number"]: row for some in _event_number_parts(numbers) for row in self._read(f"number IN ({some})")
         }
         return {number: rows[number] for number in numbers if number in rows}
 
     def all(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of all public events in order of their numbers."""
         last = 0
-        while rows := list(self._read(f"WHERE number > {last} AND owner = '' ORDER BY number LIMIT {_SOME}")):
+        while rows := list(self._read(f"number > {last} AND owner = '' ORDER BY number LIMIT {_SOME}")):
             yield from rows
             last = rows[-1]["number"]
 
     @reading
     def of_recording(self, recording: int) -> list[dict[str, Any]]:
         """Return the rows of all events of a recording, also hidden ones."""
-        return list(self._read("WHERE recordings.id = ? ORDER BY events.position", recording))
+        return list(self._read("recordings.id = ? ORDER BY events.position", recording))
 
     @reading
     def places(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -211,7 +215,7 @@ class ArchivedEvents:
         """Return the corrections of a recording in order, also withdrawn ones, as plain values."""
         query = (
             "SELECT number, what, label, author AS by, at, note, record FROM corrections "
-            "WHERE content = ? AND position = ? ORDER BY number"
+            f"WHERE content = ? AND position = ? AND {intact('corrections')} ORDER BY number"
         )
         return [
             row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content, position)
@@ -220,7 +224,7 @@ class ArchivedEvents:
     def _read(self, where: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""
         heads: dict[int, Mapping[str, Any]] = {}
-        with self.database.explained():
+        with self.database.reading_rows():
             for stored in self.database.named_rows(_SELECT + where, *values):
                 recording = stored["id"]
                 if recording not in heads:
@@ -302,6 +306,7 @@ class Deliveries:
         if not numbers and top - last > _MAX_SKIPPED:  # those of other folders are not looked at again
             with self.database.transaction() as database:
                 database.execute(_SET_LAST, (receiver, top))
+                seal(database, "receivers", "name = ?", (receiver,))
         return [
             Delivery(
                 number,
@@ -315,21 +320,25 @@ class Deliveries:
     def delivered(self, receiver: str, last: int, length: int = 0) -> None:
         """Record that a receiver has all events up to this number, and the length of its file [byte]."""
         with self.database.transaction() as database:
-            database.execute("INSERT OR REPLACE INTO receivers VALUES (?, ?, ?)", (receiver, last, length))
+            values = (receiver, last, length)
+            database.execute("INSERT OR REPLACE INTO receivers (name, last, length) VALUES (?, ?, ?)", values)
+            seal(database, "receivers", "name = ?", (receiver,))
             database.execute("DELETE FROM refused WHERE name = ? AND number = ?", (receiver, last))
 
     def refuse(self, receiver: str, number: int, reason: str, limit: int) -> bool:
         """Record that a receiver refused an event, and return whether the event is to be set aside."""
         with self.database.transaction() as database:
             database.execute(
-                "INSERT INTO refused VALUES (?, ?, 1, ?) "
+                "INSERT INTO refused (name, number, times, reason) VALUES (?, ?, 1, ?) "
                 "ON CONFLICT DO UPDATE SET times = times + 1, reason = excluded.reason",
                 (receiver, number, reason),
             )
+            seal(database, "refused", "name = ? AND number = ?", (receiver, number))
             query = "SELECT times FROM refused WHERE name = ? AND number = ?"
             enough = int(database.execute(query, (receiver, number)).fetchone()[0]) >= limit
             if enough:
                 database.execute(_SET_LAST, (receiver, number))
+                seal(database, "receivers", "name = ?", (receiver,))
         return enough
 
     @reading

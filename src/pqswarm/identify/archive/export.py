@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.archive.corrections import apply_corrections
+from pqswarm.identify.archive.events import event_records, event_values, to_event_microseconds
 from pqswarm.identify.rows import COLUMNS
 
 if TYPE_CHECKING:
@@ -24,8 +26,26 @@ DECIMALS = (".", ",")
 EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden")
 """Columns of an exported table."""
 _STEPS = 100_000
-_LONGEST = 100_000_000
-"""Instructions of SQLite between two looks at the clock; bytes of a text, which a single instruction may make."""
+"""Instructions of SQLite between two looks at the clock."""
+_RELATIONS = {
+    "events have no record": "events WHERE number NOT IN (SELECT number FROM event_records)",
+    "records have no event": "event_records WHERE number NOT IN (SELECT number FROM events)",
+    "events have no recording": "events WHERE recording NOT IN (SELECT id FROM recordings)",
+    "events have no incident of theirs": "events WHERE incident NOT NULL AND NOT EXISTS (SELECT 1 FROM incidents "
+    "WHERE incidents.recording = events.recording AND incidents.position = events.incident)",
+    "incidents have no recording": "incidents WHERE recording NOT IN (SELECT id FROM recordings)",
+    "recordings have no record": "recordings WHERE id NOT IN (SELECT recording FROM recording_records)",
+    "records have no recording": "recording_records WHERE recording NOT IN (SELECT id FROM recordings)",
+    "recordings have no station": "recordings WHERE station NOT IN (SELECT id FROM stations)",
+    "recordings have no content": "recordings WHERE content NOT IN (SELECT digest FROM contents)",
+    "recordings are newer than the archive": "recordings, revisions WHERE revision > last",
+    "recordings have another number of events": "(SELECT 1 FROM recordings LEFT JOIN events ON recording = id "
+    "GROUP BY id HAVING count(number) != n_events)",
+    "files have no content": "files WHERE content != '' AND content NOT IN (SELECT digest FROM contents)",
+    "corrections or notes have no recording": "(SELECT content FROM corrections UNION ALL SELECT content FROM notes) "
+    "WHERE content NOT IN (SELECT digest FROM contents)",
+}
+"""What no archive has, and the rows that would have it."""
 
 
 def export_csv_table(
@@ -110,9 +130,13 @@ def export_query(archive: "Archive", statement: str, seconds: float) -> Iterator
     connection = archive.database.connection
     end = monotonic() + seconds
     allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-    connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY)
+
+    def authorize(action: int, _: str | None, function: str | None, *__: str | None) -> int:
+        is_allowed = action in allowed and function != "fts3_tokenizer"  # which tells addresses of this process
+        return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(authorize)
     connection.set_progress_handler(lambda: monotonic() > end, _STEPS)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     try:
         found = connection.execute(statement)
         yield tuple(one[0] for one in found.description or ())
@@ -131,35 +155,79 @@ def export_query(archive: "Archive", statement: str, seconds: float) -> Iterator
 
 
 def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
-    """Yield what is wrong with an archive, and whether it is damage; missing files and failures are not."""
+    """Yield what is wrong with an archive, and whether it is damage; missing files and failures are not.
+
+    Rows are compared with their digests and with each other. What is not seen: the samples of recordings, who is
+    analysing what, and changes by somebody who also writes digests.
+    """
     rows = archive.database.rows
     for (text,) in rows("PRAGMA integrity_check(20)"):
         if text != "ok":
             yield True, f"{file_text(text)}."
-    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id"
-    checks = {
-        "events have no record": "number NOT IN (SELECT number FROM event_records)",
-        "events have no recording": "recording NOT IN (SELECT id FROM recordings)",
-    }
-    counts = {what: f"SELECT count(*) FROM events WHERE {where}" for what, where in checks.items()}
-    grouped = f"{joined} GROUP BY recordings.id HAVING count(number) != n_events"
-    counts["recordings have another number of events"] = f"SELECT count(*) FROM ({grouped})"
-    for what, query in counts.items():
-        if count := rows(query)[0][0]:
+    try:
+        for table, count in archive.database.broken_rows():
+            yield True, f"{count_text(count, 'row')} of {table} do not match their digests."
+    except PqswarmError as error:
+        yield True, str(error)
+    for what, where in _RELATIONS.items():
+        if count := rows(f"SELECT count(*) FROM {where}")[0][0]:
             yield True, f"{count} {what}."
     for (number,) in rows("SELECT recording FROM recording_records WHERE record != ''"):
         try:
-            archive.analysis(number)
+            yield from ((True, f"recording {number}: {text}.") for text in _compare_recording(archive, number))
         except PqswarmError as error:
             yield True, f"recording {number}: {error}"
+    for what, read in (("sites", archive.sites), ("corrections", archive.class_corrections)):
+        try:
+            read()
+        except PqswarmError as error:
+            yield True, f"{what}: {error}"
+    try:
+        yield from ((False, text) for text in _remark_on_files(archive))
+    except PqswarmError as error:
+        yield True, str(error)
+
+
+def _remark_on_files(archive: "Archive") -> Iterator[str]:
+    """Yield what is missing, failed, was refused or waits."""
     missing = [one for one in archive.files.all().values() if one.content and not one.path.exists()]
     elsewhere = archive.files.by_content(sorted({one.content for one in missing}))
     for one in missing:
         if not any(other.path.exists() for other in elsewhere.get(one.content, ())):
-            yield False, f"{one.name}: the file is not there; its events are kept."
-    for name, reason in rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
-        yield False, f"{name}: {reason}"
+            yield f"{one.name}: the file is not there; its events are kept."
+    for name, reason in archive.database.rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
+        yield f"{name}: {reason}"
     for receiver, key, reason in archive.deliveries.refused():
-        yield False, f"{receiver}: event {key} was set aside: {reason}."
+        yield f"{receiver}: event {key} was set aside: {reason}."
     if waiting := len(archive.files.waiting()):
-        yield False, f"{count_text(waiting, 'file')} wait to be analysed."
+        yield f"{count_text(waiting, 'file')} wait to be analysed."
+
+
+def _compare_recording(archive: "Archive", number: int) -> Iterator[str]:
+    """Yield which columns of a recording are not those of its analysis with the corrections in force."""
+    analysis = archive.analysis(number)
+    if analysis is None:
+        return
+    query = (
+        "SELECT content, recordings.position, start, seconds, stations.name, n_events FROM recordings JOIN stations "
+    )
+    query += "ON stations.id = station WHERE recordings.id = ?"
+    ((content, place, *head),) = archive.database.rows(query, number)
+    start = to_event_microseconds(analysis.start)
+    if head != [start, analysis.duration, file_text(analysis.station), len(analysis.events)]:
+        yield "its start, length, station or number of events is not that of its analysis"
+    events = event_values(analysis)
+    names = list(events[0]) if events else ["position"]
+    columns = ", ".join(f"events.{name}" for name in names)
+    query = f"SELECT {columns} FROM events WHERE recording = ? ORDER BY position"
+    for known, row in zip(events, archive.database.rows(query, number), strict=False):
+        wrong = [name for name, value in zip(names, row, strict=True) if value != known[name]]
+        if wrong:
+            yield f"event {known['position']} has another {', '.join(wrong)} than its record"
+    query = "SELECT position, cause, probability, title FROM incidents WHERE recording = ? ORDER BY position"
+    incidents = [(i, one.cause, one.probability, file_text(one.title)) for i, one in enumerate(analysis.incidents)]
+    if incidents != archive.database.rows(query, number):
+        yield "its incidents have other columns than their records"
+    corrected = apply_corrections(analysis, archive.events.corrections_of(content, place))
+    if event_records(corrected) != event_records(analysis) or corrected.incidents != analysis.incidents:
+        yield "the corrections in force are not those of its events"

@@ -13,11 +13,13 @@ from typing import Any
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
-from pqswarm.identify.archive.database import ArchiveDatabase, reading
+from pqswarm.identify.archive.database import ArchiveDatabase, reading, seal
 from pqswarm.identify.folder.batch import Candidate
 
 LEASE = 120.0
 """Time after which the claim of a worker that gives no sign of life is taken over [s]."""
+_SKEW = 60.0
+"""Time by which the clocks of machines that share an archive may differ [s]."""
 _MAX_PATHS = 500
 """Files that are looked up at a time."""
 
@@ -64,8 +66,9 @@ class ArchiveFiles:
                 query = "SELECT content FROM files WHERE path = ? AND content NOT IN ('', ?)"
                 replaced = database.execute(query, (os.fsencode(file.path), file.content)).fetchall()
                 database.execute(
-                    "INSERT INTO files VALUES (:path, :name, :stamp, :content, :owner, '', '') ON CONFLICT DO UPDATE "
-                    "SET name = excluded.name, stamp = excluded.stamp, content = excluded.content",
+                    "INSERT INTO files VALUES (:path, :name, :stamp, :content, :owner, '', '', '') "
+                    "ON CONFLICT DO UPDATE SET name = excluded.name, stamp = excluded.stamp, "
+                    "content = excluded.content",
                     {
                         "path": os.fsencode(file.path),
                         "name": file_text(file.path),
@@ -74,10 +77,12 @@ class ArchiveFiles:
                         "owner": file.owner,
                     },
                 )
+                seal(database, "files", "path = ?", (os.fsencode(file.path),))
                 database.execute(
-                    "INSERT OR IGNORE INTO contents VALUES (?, 'waiting', ?, '', '', 0)",
+                    "INSERT OR IGNORE INTO contents VALUES (?, 'waiting', ?, '', '', 0, '')",
                     (file.content, file.grown_from),
                 )
+                seal(database, "contents", "digest = ? AND seal = ''", (file.content,))
                 for (content,) in [(file.content,), *replaced]:
                     self._rename(database, content)
 
@@ -92,14 +97,16 @@ class ArchiveFiles:
         if names and shown[0] not in names:
             values = (names[0], self.database.next_revision(), content)
             database.execute("UPDATE recordings SET name = ?, revision = ? WHERE content = ?", values)
+            seal(database, "recordings", "content = ?", (content,))
 
     def set_aside(self, path: Path, stamp: str, state: str, reason: str) -> None:
         """Note a file that is not analysed, such as a table written by pqswarm."""
         with self.database.transaction() as database:
             database.execute(
-                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, '', '', ?, ?)",
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, '', '', ?, ?, '')",
                 (os.fsencode(path), file_text(path), stamp, state, file_text(reason)),
             )
+            seal(database, "files", "path = ?", (os.fsencode(path),))
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Drop files, and the contents that were never analysed and are nowhere else; analyses stay."""
@@ -154,7 +161,8 @@ class ArchiveFiles:
             if state is not None and state[0] != "waiting" and not again:
                 return "done"
             held = database.execute("SELECT worker, until FROM claims WHERE digest = ?", (content,)).fetchone()
-            if held is not None and held[0] != self.worker and held[1] > now and not _has_file_worker_ended(held[0]):
+            is_held = held is not None and held[0] != self.worker and not _has_file_worker_ended(held[0])
+            if is_held and now < held[1] < now + LEASE + _SKEW:  # later ones are of before the clock was set back
                 return "busy"
             database.execute(
                 "INSERT INTO claims VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET "
@@ -184,6 +192,8 @@ class ArchiveFiles:
         with self.database.transaction() as database:
             values = [(content,) for content in contents]
             database.executemany("UPDATE contents SET state = 'waiting' WHERE digest = ?", values)
+            for value in values:
+                seal(database, "contents", "digest = ?", value)
 
 
 def _has_file_worker_ended(worker: str) -> bool:

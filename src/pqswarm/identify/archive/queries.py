@@ -3,6 +3,7 @@
 The columns of the table of events are held in memory (77 bytes for each event), kept up to date by revision.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,7 @@ _DTYPES: dict[str, Any] = {
     "type": np.uint8,
 }
 """The columns held in memory; the texts of owner, label, cause and system as codes."""
+_NUMBER = re.compile("[0-9]{1,18}")
 _TEXTS = ("owner", "label", "cause", "system")
 _SELECT = f"""
 SELECT coalesce(events.start, {NO_TIME}) AS start, number, recording, station, magnitude, duration, events.seconds,
@@ -174,7 +176,8 @@ class ArchiveQueries:
         for name in _TEXTS:
             columns[name] = [codes.setdefault(text, len(codes)) for text in columns[name]]
         columns["type"] = [_TYPE_CODES[name] for name in columns["type"]]
-        arrays = {name: np.array(columns[name], dtype) for name, dtype in _DTYPES.items()}
+        with np.errstate(over="raise"):
+            arrays = {name: np.array(columns[name], dtype) for name, dtype in _DTYPES.items()}
         if min(arrays["recording"].min(), arrays["station"].min()) < 0:
             raise ValueError("an event has values that are none")
         return arrays
@@ -231,7 +234,7 @@ class ArchiveQueries:
         places = places[mask[places]]
         first = 0
         if after:
-            number = int(after) if after.isdigit() else -1
+            number = int(after) if _NUMBER.fullmatch(after) else -1
             at = np.flatnonzero(table["number"][places] == number)
             if not at.size:
                 raise PqswarmError("The list has changed: load it again.")

@@ -10,6 +10,8 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_address
 from math import inf
 from pathlib import Path
 from threading import Timer
@@ -67,9 +69,12 @@ class Webhook:
     An event is repeated until the receiver answers with success (2xx). After a crash it may arrive twice, with the same
     header ``Idempotency-Key``, the ``key`` of the event. Redirects are not followed: they would drop the event. As the
     address may hold a secret, messages and the archive show only its host and part of its SHA-256.
+
+    Addresses of this machine, of private networks and other special ones are connected to only if the receiver
+    `is_local`, whatever name leads to them.
     """
 
-    def __init__(self, url: str, timeout: float = 10.0) -> None:
+    def __init__(self, url: str, timeout: float = 10.0, *, is_local: bool = False) -> None:
         host = _receiver_host(url)
         if not host:
             raise PqswarmError(
@@ -79,7 +84,7 @@ class Webhook:
         self.url = url
         self.timeout = timeout
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
-        self._opener = urllib.request.build_opener(_WebhookHandler)
+        self._opener = urllib.request.build_opener(_WebhookHandler(is_local))
 
     def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
         """Post the events in order."""
@@ -107,14 +112,34 @@ class Webhook:
 
 
 class _WebhookConnection(http.client.HTTPConnection):
-    """A connection whose answer must begin in time; the timeout of a socket restarts with each byte."""
+    """A connection whose answer must begin in time; the timeout of a socket restarts with each byte.
+
+    Where it leads is checked after its name was resolved, and the address that was checked is used.
+    """
+
+    def __init__(self, *given: Any, is_local: bool, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._is_local = is_local
 
     def connect(self) -> None:
+        self._create_connection = self._connect_to_receiver
         super().connect()
         self._twin = self.sock.dup()  # of the same connection, also when TLS has taken over the socket
         self._alarm = Timer(self.timeout or 0.0, _end_webhook_connection, [self._twin])
         self._alarm.daemon = True
         self._alarm.start()
+
+    def _connect_to_receiver(self, place: tuple[str, int], timeout: Any, source: Any) -> socket.socket:
+        found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in found if self._is_local or is_public_receiver(str(one[4][0]))]
+        if not addresses:
+            raise OSError(
+                "its address is of this machine, a private network or no single receiver; --local-webhook allows that"
+            )
+        for address in addresses[:-1]:
+            with suppress(OSError):
+                return socket.create_connection((address, place[1]), timeout, source)
+        return socket.create_connection((addresses[-1], place[1]), timeout, source)
 
     def getresponse(self) -> http.client.HTTPResponse:
         try:
@@ -137,14 +162,31 @@ def _end_webhook_connection(connection: socket.socket) -> None:
 class _WebhookHandler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPRedirectHandler):
     """Opens addresses with a time limit, and treats a redirect as an error."""
 
+    def __init__(self, is_local: bool) -> None:
+        super().__init__()
+        self._is_local = is_local
+
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_WebhookConnection, req)
+        return self.do_open(partial(_WebhookConnection, is_local=self._is_local), req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(_EncryptedWebhookConnection, req)
+        return self.do_open(partial(_EncryptedWebhookConnection, is_local=self._is_local), req)
 
     def redirect_request(self, *_: Any) -> None:
         """Do not follow."""
+
+
+def is_public_receiver(address: str) -> bool:
+    """Return whether an IP address is one of the Internet: not of this machine, a private network, or a group.
+
+    Examples
+    --------
+    >>> [is_public_receiver(one) for one in ("8.8.8.8", "10.0.0.5", "169.254.169.254", "::ffff:127.0.0.1")]
+    [True, False, False, False]
+    """
+    found = ip_address(address.partition("%")[0])
+    plain = getattr(found, "ipv4_mapped", None) or found
+    return bool(plain.is_global and not plain.is_multicast)
 
 
 def _receiver_host(url: str) -> str:

@@ -115,10 +115,10 @@ class _SheetPage:
         self.y += step
         self.text(_MARGIN, self.y, text, fontsize=size, **style)
 
-    def rule(self, y: float, x0: float = _MARGIN, x1: float = _RIGHT, color: str = FAINT) -> None:
+    def rule(self, y: float, x0: float = _MARGIN, x1: float = _RIGHT) -> None:
         """Draw a horizontal line."""
         places = [x0 / _WIDTH, x1 / _WIDTH], [1 - y / _HEIGHT] * 2
-        self.figure.add_artist(Line2D(*places, color=color, lw=0.6))
+        self.figure.add_artist(Line2D(*places, color=FAINT, lw=0.6))
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         """Add axes by their upper left corner."""

@@ -157,10 +157,11 @@ def find_voltage_changes(
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]])))
     window = max(round(2 * frequency), _MIN_VALUES)
-    changes: list[_VoltageChange] = []
-    for first, stop in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True):
-        changes += _voltage_changes_between_events(urms[first:stop], first, stop < urms.size, window, threshold)
-    return [change.part(time, make) for change in changes]
+    return [
+        change.part(time, make)
+        for first, stop in bounds.reshape(-1, 2).tolist()
+        for change in _voltage_changes_between_events(urms[first:stop], first, stop < urms.size, window, threshold)
+    ]
 
 
 def _voltage_changes_between_events(

@@ -393,9 +393,8 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     trace = f.moving
     if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP_PART:
         return False
-    starts: dict[str, float] = {}
-    for part in sorted((part for event in f.levels for part in event.parts), key=lambda part: part.start):
-        starts.setdefault(part.label, part.start)
+    parts = [part for event in f.levels for part in event.parts]
+    starts = {part.label: part.start for part in sorted(parts, key=lambda part: part.start, reverse=True)}
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))

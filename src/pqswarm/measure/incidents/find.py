@@ -287,11 +287,10 @@ def _phases_in_earth_fault(facts: CauseFacts) -> set[str]:
 
 def _phases_that_fall_first(facts: CauseFacts) -> set[str]:
     """The phases that fall before an interruption takes all of them; none if they fall together."""
-    starts: dict[str, float] = {}
-    for part in sorted((part for event in facts.levels for part in event.parts), key=lambda part: part.start):
-        starts.setdefault(part.phase, part.start)
     if "interruption" not in facts.types or facts.trace is None or facts.starts_inside:
         return set()
+    parts = [part for event in facts.levels for part in event.parts]
+    starts = {part.phase: part.start for part in sorted(parts, key=lambda part: part.start, reverse=True)}
     soon = min(starts.values()) + 0.75 * facts.trace.cycle
     return {phase for phase, start in starts.items() if start < soon} if max(starts.values()) > soon else set()
 

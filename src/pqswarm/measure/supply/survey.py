@@ -87,9 +87,11 @@ def survey_supply(
         is_live = one.number not in dead and is_sine
         members = facts.setdefault(one.system, {})
         members[one.number] = LevelFacts(values if is_live else np.zeros(0), one.phase, nominal, frequency)
-    references: dict[int, SupplyReference] = {}
-    for members in facts.values():
-        references |= dict(zip(members, choose_references(reference, list(members.values())), strict=True))
+    references = {
+        number: chosen_reference
+        for members in facts.values()
+        for number, chosen_reference in zip(members, choose_references(reference, list(members.values())), strict=True)
+    }
     return Supply(
         numbers=tuple(one.number for one in chosen),
         headers=tuple(ChannelHeader(one.name, one.unit, one.phase, system=one.system) for one in headers),

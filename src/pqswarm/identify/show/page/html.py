@@ -311,15 +311,20 @@ class _PageChartAxes:
     def _frame(self) -> list[str]:
         bottom = _HEIGHT - _BOTTOM
         right = _WIDTH - _RIGHT
-        parts = [f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{bottom:g}H{right:g}"/>']
-        for seconds, text in self.ticks:
-            parts.append(f'<text x="{self.x(seconds)}" y="{bottom + 20:g}" text-anchor="middle">{text}</text>')
-        for percent in self._levels():
-            y = self.y(percent) + 5
-            parts.append(f'<text x="{_LEFT - 7:g}" y="{y:g}" text-anchor="end">{percent} %</text>')
-        middle = (_LEFT + right) / 2
-        parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
-        return parts
+        durations = [
+            f'<text x="{self.x(seconds)}" y="{bottom + 20:g}" text-anchor="middle">{text}</text>'
+            for seconds, text in self.ticks
+        ]
+        voltages = [
+            f'<text x="{_LEFT - 7:g}" y="{self.y(percent) + 5:g}" text-anchor="end">{percent} %</text>'
+            for percent in self._levels()
+        ]
+        return [
+            f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{bottom:g}H{right:g}"/>',
+            *durations,
+            *voltages,
+            f'<text x="{(_LEFT + right) / 2:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>',
+        ]
 
     def _point(self, row: _PageChartPoint) -> str:
         event_type = row.found.event.type

@@ -327,13 +327,13 @@ def _sort_listed_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
     return sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)
 
 
-def choose_listed_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
+def choose_listed_events(listed: Sequence[ListedEvent]) -> list[ListedEvent]:
     """Choose the events to draw: the worst of each recording first, then others; worst first."""
     ordered = _sort_listed_waveforms(listed)
     firsts: dict[int, ListedEvent] = {}
     for one in ordered:
         firsts.setdefault(one.place, one)
-    chosen = [*firsts.values(), *(one for one in ordered if firsts[one.place] is not one)][:count]
+    chosen = [*firsts.values(), *(one for one in ordered if firsts[one.place] is not one)][:MAX_FIGURES]
     return _sort_listed_waveforms(chosen)
 
 

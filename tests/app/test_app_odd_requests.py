@@ -1,0 +1,121 @@
+"""Odd requests with the token: a sentence about the request, never a failure or an alarm about the archive."""
+
+import json
+from itertools import product
+from urllib.parse import quote
+
+import pytest
+from tests.app.recordings import write_pair
+from tests.app.requests import ask, get, running_app
+
+from pqswarm.cli.main import app as command
+from pqswarm.identify import Archive
+from pqswarm.identify.archive.export import check_archive
+
+ODD = [
+    "",
+    "²",
+    "٣",
+    "-1",
+    "1e400",
+    "nan",
+    "inf",
+    "9" * 5000,
+    "1_0",
+    "0x10",
+    " ",
+    "'",
+    "%",
+    "\0",
+    "\ud7ff",
+    "true",
+    "1.5",
+]
+PLACES = [
+    "/api/events?after={}",
+    "/api/events?station={}",
+    "/api/events?from={}",
+    "/api/events?severity={}",
+    "/api/events?recording={}",
+    "/api/events?limit={}",
+    "/api/archive?after={}",
+    "/api/archive?station={}",
+    "/api/archive?text={}",
+    "/api/table.csv?recording={}-{}",
+    "/api/scatter?to={}",
+    "/api/recordings/ID-{}",
+    "/api/recordings/ID/view?from={}&to={}",
+    "/api/recordings/ID/view?from=0.1&to=0.1&points=1&channels={}",
+    "/api/recordings/ID/cursor?t={}&cycles={}",
+    "/api/recordings/ID/raw.csv?from={}&to={}",
+    "/api/recordings/ID/others?seconds={}",
+    "/api/recordings/ID/sheet.pdf?event={}",
+    "/api/studies/{}",
+]
+DEEP = "[" * 900 + "]" * 900
+HALF = '"\\ud800"'
+BODIES = [
+    ("POST", "/api/recordings/ID/notes", '{"text": "a", "by": "b", "start": 0, "end": %s}'),
+    ("POST", "/api/recordings/ID/notes", '{"by": "b", "text": %s}'),
+    ("POST", "/api/recordings/ID/notes", '{"text": "a", "by": %s}'),
+    ("POST", "/api/again", '{"station": %s}'),
+    ("POST", "/api/again", '{"recording": %s}'),
+    ("POST", "/api/corrections", '{"recording": "ID", "event": 0, "what": "cause", "by": "b", "label": %s}'),
+    ("POST", "/api/corrections", '{"recording": "ID", "by": "b", "label": "sag", "event": %s}'),
+    ("POST", "/api/corrections", '{"event": 0, "by": "b", "label": "sag", "recording": %s}'),
+    ("PUT", "/api/stations/1", '{"by": "b", "site": %s}'),
+    ("PUT", "/api/stations/1", '{"by": "b", "site": {"x": %s}}'),
+    ("POST", "/api/tickets", '{"address": %s}'),
+    ("POST", "/api/login", '{"password": %s}'),
+]
+VALUES = [DEEP, HALF, "9" * 400, "-1", "1e400", "NaN", "null", "true", f'"{"x" * 20_000}"', '"\\u001b[2J"', '"²"', '""']
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    from typer.testing import CliRunner
+
+    root = tmp_path_factory.mktemp("odd")
+    write_pair(root / "grid" / "r.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.3, station="North")
+    arguments = ["identify", str(root / "grid"), "--archive", str(root / "archive")]
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    with running_app(root / "grid", "--archive", str(root / "archive"), state=root / "state") as process:
+        process.archive = root / "archive"
+        process.id = get(process, "/api/recordings")["recordings"][0]["id"]
+        yield process
+
+
+def check_answer(served, method, path, body=None):
+    status, content = ask(served, path.replace("ID", served.id), method, body)
+    assert status < 500, (method, path[:80], content)
+    text = content.decode("utf-8", "replace")
+    assert "damaged" not in text, (method, path[:80])
+    if status >= 400:
+        error = json.loads(content)["error"]
+        assert all(len(line) <= 500 and line.isprintable() for line in error.split("\n")), (method, path[:80])
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_odd_values_in_addresses(served, place):
+    for value in ODD:
+        check_answer(served, "GET", place.replace("{}", quote(value, safe="")))
+
+
+@pytest.mark.parametrize(("method", "path", "body"), BODIES)
+def test_odd_values_in_bodies(served, method, path, body):
+    for value in VALUES:
+        check_answer(served, method, path, body.replace("ID", served.id) % value)
+
+
+def test_a_ticket_is_for_a_short_address(served):
+    assert ask(served, "/api/tickets", "POST", json.dumps({"address": "/" + "x" * 1999}))[0] == 200
+    assert ask(served, "/api/tickets", "POST", json.dumps({"address": "/" + "x" * 2000}))[0] == 400
+
+
+def test_nothing_of_this_harms_the_archive(served):
+    with Archive(served.archive, read_only=True) as archive:
+        assert [text for is_damage, text in check_archive(archive) if is_damage] == []
+
+
+def test_there_are_enough_of_them():
+    assert len(list(product(PLACES, ODD))) + len(list(product(BODIES, VALUES))) >= 300
