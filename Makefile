@@ -27,7 +27,7 @@ PYTEST = pytest -n $(WORKERS) --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install study app gpu dask test tests fast coverage deep lint style types bench torture fuzz docs release clean
+.PHONY: help install study app gpu dask test tests fast coverage deep versions lint style types bench torture fuzz docs release clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -59,6 +59,9 @@ coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not
 deep: $(VENV)/.installed-dev ## run all tests with all random cases, thirty times as many of evaluators and features
 	PQSWARM_DEPTH=30 $(BIN)/python -m $(PYTEST) tests
 
+versions: $(VENV)/.installed ## try each allowed version of each dependency and of Python, in about an hour: docs/versions.csv
+	$(BIN)/python -m tests.versions --again
+
 fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (SECONDS=600, FILES=1000000, SEED=1, GUIDED=1)
 	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \
 		$(if $(GUIDED),--guided)
@@ -80,6 +83,7 @@ bench: $(VENV)/.installed-dev ## measure speed and compare it with the last rele
 torture: $(VENV)/.installed-dev ## kill studies and watchers KILLS=1000 times, fill disks, compare machines, in about an hour
 	$(BIN)/python -m tests.torture --kills $(KILLS)
 	$(BIN)/python -m tests.torture.archive --kills 60
+	$(BIN)/python -m tests.torture.selector --signals 50
 
 docs: $(VENV)/.installed-docs ## build the documentation with its gallery, in about two minutes: docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
