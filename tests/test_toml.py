@@ -58,3 +58,11 @@ VALUES = st.recursive(TEXTS | st.booleans() | st.integers(-(2**63), 2**63 - 1) |
 @given(VALUES)
 def test_values_are_read_as_they_were_written(value):
     assert parse_toml(f"key = {to_toml(value)}", "a file") == {"key": value}
+
+
+def test_messages_are_short_and_printable_whatever_they_quote():
+    text = str(PqswarmError("a\x1b[2J" + "x" * 20_000 + "\u202e: use another file.\nsecond\tline"))
+    assert [len(line) <= 500 and line.isprintable() for line in text.split("\n")] == [True, True]
+    assert "use another file." in text
+    assert str(PqswarmError(text)) == text
+    assert len(str(PqswarmError("x\n" * 1000)).split("\n")) == 25

@@ -55,6 +55,10 @@ def test_values_have_names_and_flags_have_none():
             assert parameter.help, f"{name} {parameter.name} has no meaning"
             if not getattr(parameter, "is_flag", False):
                 assert re.fullmatch(r"[A-Z][A-Z0-9=,. ]*", parameter.metavar or ""), f"{name} {parameter.name}"
+                # Typer 0.27 takes such a word for the name of the option, in capitals.
+                assert f"--{parameter.metavar.lower()}" not in map(str.lower, parameter.opts), (
+                    f"{name} {parameter.name}"
+                )
         text = command.get_help(context)
         assert not re.search(r"<\w+>|\bTEXT\b|\bPath\b|\bNone\b", text)
         assert max(map(len, text.splitlines())) <= 80

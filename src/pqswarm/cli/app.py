@@ -20,7 +20,7 @@ _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 
 def app(
     folder: Annotated[Path, argument("DIR", "Folder of recordings and studies; nothing is written there.")] = Path(),
-    port: Annotated[int, option("PORT", "Port to listen on.", show_default="the port used last")] = 0,
+    port: Annotated[int, option("N", "Port to listen on.", show_default="the port used last")] = 0,
     host: Annotated[
         str, option("ADDRESS", "Address to listen on; if other machines can reach it, a password is needed.")
     ] = "127.0.0.1",

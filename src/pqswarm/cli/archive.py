@@ -28,7 +28,7 @@ def query(
     statement: Annotated[str, argument("SQL", "A statement that reads; see what there is with: SELECT * FROM rows.")],
     separator: Separator = "comma",
     decimal: Decimal = "point",
-    seconds: Annotated[float, option("SECONDS", "Time after which the query is stopped.")] = 60.0,
+    seconds: Annotated[float, option("N", "Time in seconds after which the query is stopped.")] = 60.0,
 ) -> None:
     """Run a query in SQL and print its rows as CSV; nothing is written.
 
@@ -73,6 +73,9 @@ def export(
 @app.command(cls=Command)
 def check(folder: Folder) -> None:
     """Check an archive: damage, missing files, failures, refused events.
+
+    All rows are compared with their digests and with each other. It cannot see whether recordings on disk have changed,
+    nor the claims of processes that are analysing.
 
     The exit code is 1 if the archive itself is damaged, 2 if it cannot be read.
 

@@ -107,7 +107,7 @@ def plot(
     snr: Snr = float("inf"),
     seed: Seed = 0,
     preset: Preset = "paper",
-    source: Annotated[str, option("SOURCE", "model, or bench for the simulated laboratory.")] = "model",
+    source: Annotated[str, option("NAME", "model, or bench for the simulated laboratory.")] = "model",
     parameters: Parameters = None,
 ) -> None:
     """Draw an event and its wavelet bands, or one of every class.
@@ -133,7 +133,7 @@ def plot(
 def make_samples(
     folder: Annotated[Path, argument("DIR", "Folder to write; it must be new or empty.")],
     seed: Seed = 0,
-    minutes: Annotated[float, option("MINUTES", "Length of the long recording, 10.8 MB per minute.")] = 2.0,
+    minutes: Annotated[float, option("N", "Length of the long recording, 10.8 MB per minute.")] = 2.0,
 ) -> None:
     """Write sample recordings with known disturbances.
 

@@ -63,14 +63,14 @@ PlanName = Annotated[
     str,
     argument(
         "PLAN",
-        "quick, paper, paper-grid, replication, multiverse, smoke, or a plan file.",
+        "quick, paper, as-printed, paper-grid, replication, multiverse, smoke, or a plan file.",
         autocompletion=complete_names("pqswarm.study", "PLANS"),
     ),
 ]
 Preset = Annotated[
     str,
     option(
-        "PRESET",
+        "NAME",
         "paper, paper-grid, paper-printed, field, field-extended, or a TOML file.",
         autocompletion=complete_preset,
     ),

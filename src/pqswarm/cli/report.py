@@ -17,7 +17,7 @@ def report(
     format: Annotated[  # noqa: A002
         str | None,
         option(
-            "FORMAT",
+            "NAME",
             "html, md, latex or csv; with --figures: svg, pdf or png.",
             "--format",
             "-f",

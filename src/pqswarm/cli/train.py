@@ -39,7 +39,7 @@ def train(
     preset: Annotated[
         str,
         option(
-            "PRESET",
+            "NAME",
             "training, paper, paper-grid, paper-printed, field, field-extended, or a TOML file.",
             autocompletion=complete_preset,
         ),

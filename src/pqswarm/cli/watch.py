@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 def watch(
     folder: Annotated[Path, argument("DIR", "Folder to watch, including subfolders.")],
     webhook: Annotated[str | None, option("URL", "Post each event as JSON to this address.")] = None,
+    local_webhook: Annotated[
+        bool, typer.Option("--local-webhook", help="Allow a webhook on this machine or in a private network.")
+    ] = False,
     jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
     interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
@@ -77,7 +80,7 @@ def watch(
     check_range("--interval", interval, 0.01, 1e6, "seconds")
     check_range("--settle", settle, 0.0, 1e6, "seconds")
     check_range("--timeout", timeout, 0.1, 1e6, "seconds")
-    receivers = _watch_receivers(webhook, jsonl, timeout)
+    receivers = _watch_receivers(webhook, jsonl, timeout, local_webhook)
     options = read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     home = default_archive(folder) if archive is None else archive
     place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
@@ -118,13 +121,13 @@ def _print_watch_message(text: str) -> None:
     typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
 
 
-def _watch_receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
+def _watch_receivers(webhook: str | None, jsonl: Path | None, timeout: float, is_local: bool) -> "list[Receiver]":
     """The requested receivers, or the standard output."""
     from pqswarm.identify.folder.watch import JsonLines, StreamReceiver, Webhook
 
     receivers: list[Receiver] = []
     if webhook is not None:
-        receivers.append(Webhook(webhook, timeout))
+        receivers.append(Webhook(webhook, timeout, is_local=is_local))
     if jsonl is not None:
         check_no_folder(jsonl, "--jsonl the name of a file")
         receivers.append(JsonLines(jsonl))
