@@ -162,15 +162,18 @@ def made_once(tmp_path_factory, name, make):
 
 @pytest.fixture(scope="session")
 def paper_events(tmp_path_factory):
-    """A function that returns the 3500 events of a preset, without noise and at 30 dB. Read-only."""
+    """A function that returns the 3500 events of a preset or its file, without noise and at 30 dB. Read-only."""
     from pqswarm.datasets import load_dataset, make_dataset
+    from pqswarm.events import load_preset
 
     @cache
     def events(preset):
-        def make(folder):
-            make_dataset(250, [inf, 30.0], 0, preset).save(folder / "events.npz")
+        whole = load_preset(preset) if preset.endswith(".toml") else preset
 
-        return load_dataset(made_once(tmp_path_factory, f"events-{preset}", make) / "events.npz")
+        def make(folder):
+            make_dataset(250, [inf, 30.0], 0, whole).save(folder / "events.npz")
+
+        return load_dataset(made_once(tmp_path_factory, f"events-{Path(preset).stem}", make) / "events.npz")
 
     return events
 

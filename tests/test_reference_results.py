@@ -20,6 +20,8 @@ from tests.depth import some
 pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 PUBLISHED = {"paper": "paper", "paper-grid": "paper-stepped"}  # names in the published tables
+PUBLISHED_WITH = {"algorithms.2d-upso.randomness": "element", "algorithms.cbpso.catfish_positions": "extreme"}
+PUBLISHED_EVENTS = str(RESULTS / "separate-onsets.toml")  # in the place of the preset paper
 LEVELS = [("NB", 0.0199, 94.28), ("k-NN", 0.0343, 91.86)][: some(3)]
 RUNS = [("NB", "2D-UPSO", 7), ("NB", "GA", 0), ("NB", "CBPSO", 31)][: some(6)]
 
@@ -27,8 +29,9 @@ RUNS = [("NB", "2D-UPSO", 7), ("NB", "GA", 0), ("NB", "CBPSO", 31)][: some(6)]
 @pytest.fixture(scope="module", params=["paper", "paper-grid"])
 def study(request, paper_events):
     """A reference study: its plan, problems, evaluators, and the published runs."""
-    plan = load_plan(request.param)
-    events = paper_events(request.param)
+    preset = PUBLISHED_EVENTS if request.param == "paper" else request.param
+    plan = load_plan(request.param, PUBLISHED_WITH | {"dataset.preset": preset})
+    events = paper_events(preset)
     assert (plan.dataset.make_preset().name, plan.dataset.seed) == (events.preset["name"], events.seed)
     assert plan.dataset.events_per_class * len(events.class_names) == len(events)
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.seed)
@@ -37,7 +40,14 @@ def study(request, paper_events):
     evaluators = {name: problem.evaluator() for name, problem in problems.items()}
     with (RESULTS / f"{PUBLISHED[request.param]}-runs.csv").open(encoding="utf-8", newline="") as file:
         runs = list(csv.DictReader(file))
-    return SimpleNamespace(plan=plan, events=events, problems=problems, evaluators=evaluators, runs=runs)
+    return SimpleNamespace(
+        name=PUBLISHED[request.param],
+        plan=plan,
+        events=events,
+        problems=problems,
+        evaluators=evaluators,
+        runs=runs,
+    )
 
 
 def mask_of(features, n_features):
@@ -84,7 +94,11 @@ def test_reference_runs_from_the_start(classifier, title, run, study):
     seed = study.plan.run_seed(classifier, algorithm.name, run)
     assert str(seed) == row["seed"]
     found = minimize(
-        algorithm.algorithm, CachedEvaluator(study.evaluators[classifier]), study.plan.max_evaluations, seed
+        algorithm.algorithm,
+        CachedEvaluator(study.evaluators[classifier]),
+        study.plan.max_evaluations,
+        seed,
+        parameters=algorithm.parameters,
     )
     assert (repr(found.error), " ".join(map(str, found.selected))) == (row["error"], row["features"])
 
@@ -102,6 +116,6 @@ def test_sffs_from_the_start(study):
 def test_errors_of_the_runs_of_mosaic(study):
     """Published runs of a search that was removed: the errors of some subsets with both classifiers."""
     with (RESULTS / "mosaic-runs.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["preset"] == PUBLISHED[study.plan.dataset.preset]]
+        rows = [row for row in csv.DictReader(file) if row["preset"] == study.name]
     assert len(rows) == 80
     assert check_errors(study, rows, 10) == 8

@@ -40,7 +40,7 @@ def test_means_stand_side_by_side_with_a_test(study, other):
     assert rows["NB", "All features"]["error one"] == pytest.approx(100 * study.classifiers[1].all_features)
     words = " ".join([*document.overview.answer, *document.overview.words])
     assert "different events" in words
-    assert "k-NN: all features have an error rate of 35.71 % in one and 35.71 % in two" in words
+    assert "k-NN: all features have an error rate of 40.00 % in one and 40.00 % in two" in words
     (plans,) = document.parts[0].content.tables
     assert plans.rows == [{"key": "dataset.seed", "in one": "0", "in two": "7"}]
     assert [plans.heading(key) for key in plans.keys] == ["Key", "one", "two"]

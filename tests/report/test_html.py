@@ -168,7 +168,10 @@ def test_all_tables_are_there_and_the_answer_comes_first(page):
 def test_reports_are_the_same_each_time(hostile, tmp_path):
     """So are pages, as another process writes them: see the tests of the command."""
     for form in ("md", "latex"):
-        first, second = (write_report(hostile, form, tmp_path / f"{form}{i}").read_bytes() for i in range(2))
+        folders = [tmp_path / form / str(i) for i in range(2)]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        first, second = (write_report(hostile, form, folder / "report").read_bytes() for folder in folders)
         assert first == second
 
 

@@ -127,7 +127,8 @@ def test_the_style_stands_alone():
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     ours = {name for name in loaded if name.startswith("pqswarm.")}
-    assert ours == {"pqswarm._base", "pqswarm._base.typing", "pqswarm.errors", "pqswarm.report", "pqswarm.report.style"}
+    helpers = {"pqswarm._base", "pqswarm._base.text", "pqswarm._base.typing", "pqswarm.errors"}
+    assert ours == {*helpers, "pqswarm.report", "pqswarm.report.style"}
     assert not loaded & {"joblib", "filelock", "sqlite3", "pydantic", "sklearn", "numba"}
 
 

@@ -58,7 +58,8 @@ def test_paper_is_exactly_the_paper():
 def test_quick_is_a_small_version_of_the_paper():
     quick, replication = load_plan("quick"), load_plan("replication")
     changed = {key.partition("[")[0] for key, _, _ in quick.differences(replication)}
-    assert changed == {"dataset.events_per_class", "dataset.seeds", "dataset.snr", "runs"}
+    assert changed == {"classifiers", "dataset.events_per_class", "dataset.seeds", "dataset.snr", "runs"}
+    assert all(classifier.grid_search for classifier in quick.classifiers)  # as in the paper's Fig. 3
     assert set(quick.dataset.snr) < set(replication.dataset.snr)
     changed = {key.partition("[")[0] for key, _, _ in replication.differences(load_plan("paper"))}
     of_data = {"dataset.seeds", "held_out.cross_dataset", "held_out.seeds"}

@@ -64,7 +64,7 @@ def compare(
     ] = None,
     ranks: Annotated[
         str | None,
-        option("RANKS", "Published mean ranks instead of a file, such as 5.9,5.2,1.3 or GA=5.9,BPSO=5.2,UPSO=1.3."),
+        option("R,...", "Published mean ranks instead of a file, such as 5.9,5.2,1.3 or GA=5.9,BPSO=5.2,UPSO=1.3."),
     ] = None,
     blocks: Annotated[
         int | None, option("N", "With --ranks: number of runs or data sets that they are means of.", min=2)
@@ -93,7 +93,7 @@ def compare(
     style: Annotated[
         str | None,
         option(
-            "FORMAT",
+            "NAME",
             "text, csv, md, latex or json.",
             "--format",
             "-f",

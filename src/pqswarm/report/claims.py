@@ -201,7 +201,10 @@ class _ClaimRuns(_ClaimEvidence):
         return compare_runs(values, pairs=pairs, margin=self.plan.margin)
 
     def conclude_pattern(self, shown: Sequence[bool]) -> Outcome:
-        return (HOLDS if all(shown) else self.unconfirmed), ""
+        """Only a study as large as the paper's shows a pattern by itself, because nothing tests it."""
+        if UNKNOWN in (self.unlike, self.unconfirmed):
+            return UNKNOWN, ""
+        return (HOLDS if all(shown) else FAILS), ""
 
 
 @dataclass(frozen=True)
