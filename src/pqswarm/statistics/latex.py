@@ -61,11 +61,12 @@ _MATHEMATICS = {
     "φ": r"\phi ",
     "χ": r"\chi ",
     "ω": r"\omega ",
-    **{character: f"_{{{digit}}}" for digit, character in enumerate("₀₁₂₃₄₅₆₇₈₉")},
 }
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _RAISE = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _RAISED_LETTERS = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_LOWERED_LETTERS = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _POWER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)e([+-])0*(\d+)(?![\w.])")
 _MINUS = re.compile(r"(?<![\w.)-])-(?=[\d∞.])")
 _LIGATURE = re.compile(r"-(?=-)")
@@ -98,15 +99,16 @@ def latex_text(text: str) -> str:
 
     Examples
     --------
-    >>> print(latex_text("50 % of A_1: χ² = -3, p = 1.4e-37"))
-    50 \% of A\_1: $\chi ^{2}$ = $-$3, p = 1.4$\times$10$^{-37}$
+    >>> print(latex_text("50 % of A_1: χ² = -3, p = 1.4e-37, δ₁₁"))
+    50 \% of A\_1: $\chi ^{2}$ = $-$3, p = 1.4$\times$10$^{-37}$, $\delta _{11}$
     """
     parts = []
     for is_mathematics, letters in groupby(_symbols(text), key=_is_mathematics):
         part = "".join(letters)
         if is_mathematics:
-            raised = _RAISED_LETTERS.sub(lambda found: f"^{{{found[0].translate(_RAISED)}}}", part)
-            symbols = "".join(_MATHEMATICS.get(letter, letter) for letter in raised)
+            part = _RAISED_LETTERS.sub(lambda found: f"^{{{found[0].translate(_RAISED)}}}", part)
+            part = _LOWERED_LETTERS.sub(lambda found: f"_{{{found[0].translate(_LOWERED)}}}", part)
+            symbols = "".join(_MATHEMATICS.get(letter, letter) for letter in part)
             parts.append(f"${symbols.strip()}$")
         else:
             parts.append("".join(_ESCAPED.get(letter, letter) for letter in part))
@@ -114,7 +116,7 @@ def latex_text(text: str) -> str:
 
 
 def _is_mathematics(letter: str) -> bool:
-    return letter in _MATHEMATICS or _RAISED_LETTERS.match(letter) is not None
+    return letter in _MATHEMATICS or letter in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 
 
 def _symbols(text: str) -> str:
