@@ -1,6 +1,6 @@
 """Make the reference results anew: run their studies side by side, and write the files of docs/results.
 
-``python research/reference_results.py --device cuda --out docs/results`` takes about half an hour on an H200 with 16 cores.
+``python research/reference_results.py --device cuda --out docs/results`` takes about half an hour on an H200.
 Studies that were stopped are resumed; ``--only NAME ...`` takes some of them, ``--seconds N`` stops all in time, and
 ``--small`` tries everything at a size that means nothing.
 """
