@@ -1,10 +1,10 @@
-"""Draw the first picture of the README and the cards of the home page from the library and its reference results.
+"""Draw the first picture of the README, the cards of the home page and the figures of some pages.
 
     python docs/make_pictures.py [FOLDER]
 
-writes ``first-picture.svg`` and ``cards/*.png``, which are transparent, to FOLDER (default ``docs/_static``).
-Everything is drawn from seeds and from ``docs/results``, so the pictures are reproducible. ``make_screenshots.py``
-takes those that need a browser.
+writes ``first-picture.svg``, and ``FIGURES`` and ``cards/*.png``, which are transparent, to FOLDER (default
+``docs/_static``). Everything is drawn from seeds and from ``docs/results``, so the pictures are reproducible.
+``make_screenshots.py`` takes those that need a browser.
 """
 
 import csv
@@ -19,17 +19,20 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import CachedEvaluator, Folds, KNNEvaluator
+from pqswarm.evaluation import CachedEvaluator, Folds, GaussianNBEvaluator, KNNEvaluator
 from pqswarm.events import generate
 from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 from pqswarm.report import Palette
-from pqswarm.report.style import BAND, FAINT, GREY, INK, STYLE, WAVE
-from pqswarm.search import ALGORITHMS, minimize
+from pqswarm.report.style import BAND, FAINT, GREY, INK, STYLE, WAVE, WIDE
+from pqswarm.search import ALGORITHMS, Merit, minimize
+from pqswarm.search.umda import feature_frequencies
 
 DOCS = Path(__file__).resolve().parent
 CARDS: dict[str, Callable[[Axes], None]] = {}
 """Drawing function of each card, by name."""
+FIGURES: dict[str, Callable[[], Figure]] = {}
+"""Drawing function of each figure of a page, by name."""
 EVENTS_PER_CLASS = 50
 RUNS = 8
 
@@ -40,14 +43,16 @@ def main() -> None:
     (out / "cards").mkdir(parents=True, exist_ok=True)
     with mpl.rc_context({**STYLE, "svg.hashsalt": "pqswarm"}):
         first_picture().savefig(out / "first-picture.svg", facecolor="white", metadata={"Date": None})
+    for name, draw in FIGURES.items():
+        save(draw, out / f"{name}.svg")
     for name, draw in CARDS.items():
         with mpl.rc_context(STYLE):
-            figure = Figure(figsize=(2.4, 1.2))
-            axis = figure.add_axes((0.03, 0.06, 0.94, 0.88))
+            made = Figure(figsize=(2.4, 1.2))
+            axis = made.add_axes((0.03, 0.06, 0.94, 0.88))
             axis.set_axis_off()
             draw(axis)
             path = out / "cards" / f"{name}.png"
-            figure.savefig(path, dpi=200, transparent=True)
+            made.savefig(path, dpi=200, transparent=True)
         shrink(path)
 
 
@@ -60,11 +65,11 @@ def shrink(path: Path, colors: int = 32) -> None:
 
 def first_picture() -> Figure:
     """A recording with its sag, beside the error on new events against the number of features."""
-    figure = Figure(figsize=(9.6, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1))
+    made = Figure(figsize=(9.6, 3.4), layout="constrained")
+    left, right = made.subplots(1, 2)
     draw_sag(left)
     draw_errors(right)
-    return figure
+    return made
 
 
 def draw_sag(axis: Axes) -> None:
@@ -132,6 +137,22 @@ def card(draw: Callable[[Axes], None]) -> Callable[[Axes], None]:
     return draw
 
 
+def figure(name: str) -> Callable[[Callable[[], Figure]], Callable[[], Figure]]:
+    """Register a figure of a page under a name."""
+
+    def register(draw: Callable[[], Figure]) -> Callable[[], Figure]:
+        FIGURES[name] = draw
+        return draw
+
+    return register
+
+
+def save(draw: Callable[[], Figure], path: Path) -> None:
+    """Write a figure as SVG: transparent, with text as text, the same bytes each time."""
+    with mpl.rc_context({**STYLE, "svg.fonttype": "none"}):
+        draw().savefig(path, transparent=True, metadata={"Date": None})
+
+
 def published_runs() -> list[dict[str, str]]:
     """Return the k-NN runs of the published study `paper`."""
     with (DOCS / "results/paper-runs.csv").open(encoding="utf-8", newline="") as lines:
@@ -167,6 +188,108 @@ def recording(axis: Axes) -> None:
     made = disturbed()
     for channel, color in zip(made.channels, (WAVE, BAND, GREY), strict=True):
         axis.plot(made.time[4200:6800], channel.samples[4200:6800], color=color, lw=0.9)
+
+
+class WatchedMerit(Merit):
+    """MERIT that notes the draws of its last batch."""
+
+    def _first_new(self, masks, found, order, count):  # type: ignore[no-untyped-def]
+        self.draws = masks
+        return super()._first_new(masks, found, order, count)
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """How often the best subsets of the population contain each feature."""
+        return feature_frequencies(self._masks(self._best_of_population()))
+
+
+def merit_problem() -> tuple[GaussianNBEvaluator, WatchedMerit]:
+    """Return a small data set of 99 features, and a search that has not begun."""
+    dataset = make_dataset(events_per_class=20, snr=float("inf"), seed=0)
+    evaluator = GaussianNBEvaluator(dataset.X(), dataset.y, Folds.stratified(dataset.y, n_folds=5, seed=0))
+    return evaluator, WatchedMerit(evaluator.n_features, seed=0)
+
+
+@figure("merit-batch")
+def merit_batch() -> Figure:
+    """One batch of MERIT: the frequencies, and the draws by predicted and true error."""
+    evaluator, search = merit_problem()
+    for _ in range(12):
+        masks = search.ask()
+        search.tell(masks, evaluator.errors(masks))
+    frequencies = search.frequencies
+    batch = search.ask()
+    evaluated = (search.draws[:, np.newaxis] == batch).all(axis=2).any(axis=1)
+    errors = 100 * evaluator.errors(search.draws)
+    predicted = 100 * (search.draws @ search.slopes)
+    made = Figure(figsize=(WIDE, 2.7), layout="constrained")
+    left, right = made.subplots(1, 2)
+    left.bar(np.arange(1, 100), np.sort(frequencies)[::-1], 0.8, color=WAVE)
+    left.set(xlabel="features, most frequent first", ylabel="frequency in the best subsets", title="1. Frequencies")
+    right.plot(predicted[~evaluated], errors[~evaluated], "o", ms=2.6, mew=0, color=FAINT, label="draws")
+    right.plot(predicted[evaluated], errors[evaluated], "o", ms=3.6, mew=0, color=BAND, label="evaluated")
+    right.legend(frameon=False, loc="upper left", handletextpad=0.1, borderaxespad=0)
+    right.set(xlabel="predicted error, relative [points]", ylabel="true error [%]", title="2. Draws and model")
+    return made
+
+
+@figure("merit-search")
+def merit_search() -> Figure:
+    """A whole search by MERIT: feature frequencies, and the errors of all subsets."""
+    evaluator, search = merit_problem()
+    frequencies, errors = [], []
+    while len(search.seen) < 2000:
+        masks = search.ask()
+        errors.append(100 * evaluator.errors(masks))
+        search.tell(masks, errors[-1] / 100)
+        frequencies.append(search.frequencies)
+    order = np.argsort(-np.mean(frequencies, axis=0), kind="stable")
+    every = np.concatenate(errors)
+    made = Figure(figsize=(WIDE, 4.2), layout="constrained")
+    above, below = made.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    image = above.imshow(
+        np.array(frequencies)[:, order].T, aspect="auto", cmap="Blues", vmin=0, vmax=1, interpolation="nearest",
+        extent=(0, every.size, 99.5, 0.5),
+    )  # fmt: skip
+    made.colorbar(image, ax=above, label="frequency", pad=0.01)
+    above.set(ylabel="feature")
+    ends = np.cumsum([batch.size for batch in errors])
+    below.fill_between(ends, [b.min() for b in errors], [b.max() for b in errors], color=FAINT, alpha=0.35, lw=0)
+    below.plot(ends, np.minimum.accumulate([batch.min() for batch in errors]), color=BAND)
+    below.set(xlabel="evaluations", ylabel="error [%]", ylim=(0, 40))
+    return made
+
+
+@figure("search-budget")
+def search_budget() -> Figure:
+    """Error on new data and cross-validated error against the budget, mean over the problems of the fresh suite."""
+    with (DOCS / "results/fresh-suite.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    titles = {"merit": "MERIT", "umda": "UMDA", "ga-sparse": "GA-sparse"}
+    palette = Palette(["2D-UPSO", *titles.values()], baseline="2D-UPSO")
+    budgets = (300, 1000, 3000)
+    made = Figure(figsize=(WIDE, 2.7), layout="constrained")
+    for axis, column, title in zip(
+        made.subplots(1, 2, sharey=True), ("held_out", "J"), ("error on new data", "cross-validated error"), strict=True
+    ):
+        for name, label in titles.items():
+            means = [mean_by_problem(rows, name, budget, column) for budget in budgets]
+            axis.plot(budgets, means, palette.marker(label), ls="-", color=palette.color(label), label=label)
+        axis.set(title=title, xlabel="evaluations", xscale="log", ylim=(0.1, 0.31))
+        axis.set_xticks(budgets, map(str, budgets), minor=False)
+        axis.set_xticks([], minor=True)
+    made.axes[0].set_ylabel("error")
+    made.axes[0].legend(frameon=False, loc="lower left")
+    return made
+
+
+def mean_by_problem(rows: list[dict[str, str]], algorithm: str, budget: int, column: str) -> float:
+    """Return the mean over the problems of a suite, of each over its estimators."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if (row["algorithm"], row["mark"]) == (algorithm, str(budget)):
+            found.setdefault(row["problem"], []).append(float(row[column]))
+    return float(np.mean([np.mean(values) for values in found.values()]))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""Take the screenshots of the workbench in a real browser.
+"""Take the screenshots of the workbench and the report in a real browser.
 
     python docs/make_screenshots.py [FOLDER]
+    python docs/make_screenshots.py --report [FOLDER]
 
-writes ``recordings.png``, ``statistics.png``, ``recording.png``, ``studies.png`` and ``study.png``, each also as
-``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small study.
-All contents are generated from seeds, so the pictures are reproducible. ``make_pictures.py`` draws the others.
+The first writes ``recordings.png``, ``statistics.png``, ``recording.png``, ``studies.png`` and ``study.png``, each also
+as ``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small
+study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/replication-paper.html``,
+to FOLDER (default ``docs/_static``). All contents are generated from seeds, so the pictures are reproducible.
+``make_pictures.py`` draws the others and crops some of these.
 """
 
 import subprocess
@@ -15,6 +18,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docs.make_pictures import shrink  # noqa: E402
 from tests.app.requests import running_app, wait_analysed  # noqa: E402
 from tests.browser import Browser, Tab  # noqa: E402
 
@@ -23,6 +27,9 @@ LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
 
 HEIGHTS = {"recordings": 1160, "statistics": 1240, "recording": 1480, "studies": 420, "study": 1240}
 """Heights of the pictures [pixels]."""
+
+REPORT_WIDTH = 1100
+"""Width of the report pictures [pixels]."""
 
 READY = {
     "recordings": "document.querySelectorAll('#section tr.link').length > 3",
@@ -57,10 +64,28 @@ QUIET = """
 
 
 def main() -> None:
-    """Take all screenshots."""
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "_static" / "workbench"
+    """Take the screenshots of the workbench or of the report."""
+    names = [word for word in sys.argv[1:] if word != "--report"]
+    static, report = ROOT / "docs" / "_static", "--report" in sys.argv
+    out = Path(names[0]) if names else static if report else static / "workbench"
     out.mkdir(parents=True, exist_ok=True)
-    picture_workbench(out)
+    (picture_report if report else picture_workbench)(out)
+
+
+def picture_report(out: Path) -> None:
+    """Picture the start of a published report, down to the end of its first table."""
+    page = ROOT / "docs" / "results" / "replication-paper.html"
+    browser = Browser()
+    try:
+        for look, scheme in (("", "light"), ("-dark", "dark")):
+            tab = browser.tab(page.as_uri(), width=REPORT_WIDTH, scheme=scheme)
+            bottom = tab.evaluate("document.querySelector('table').getBoundingClientRect().bottom + scrollY")
+            tab.resize(REPORT_WIDTH, round(bottom) + 4)
+            tab.picture(out / f"report{look}.png")
+            shrink(out / f"report{look}.png", 256)
+            tab.close()
+    finally:
+        browser.close()
 
 
 def picture_workbench(out: Path) -> None:
@@ -69,7 +94,7 @@ def picture_workbench(out: Path) -> None:
         here = Path(name)
         served = here / "measurements"
         served.mkdir()
-        pqswarm(served, "make-samples", "samples")
+        pqswarm(served, "sample", "samples")
         pqswarm(served, "study", "smoke")
         with running_app(served, state=here / "state") as app:
             wait_analysed(app)
