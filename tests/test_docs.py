@@ -35,7 +35,7 @@ REMOVED = {
     r"paper-stepped(?!(?:-runs|-variants)?\.(?:csv|html)\b)": "paper-grid",
     r"\bfield-16\b": "field-extended",
     r"\bpqswarm (?:features|sample|site)\b(?!-)": "dataset, make-samples, site-file",
-    r"--again\b": "--reanalyze",
+    r"\bidentify\b[^\n]*--again\b": "identify --reanalyze",
     r"\bMemo\b": "CachedEvaluator",
     r"\bRacingEvaluator\b": "Evaluator.raced",
     r"\b(?:Event)?Verdict\b(?=[`(.])": "Analysis, EventResult",
@@ -49,6 +49,7 @@ REMOVED = {
     r"\bheld_out\.(?:share|others)\b": "held_out.fraction, held_out.cross_dataset",
 }
 """Names of things that are gone, with what takes their place."""
+NAMES_IN_PUBLISHED_FILES = {"docs/results/replication.md": {"MOSAIC", "paper-stepped"}}
 
 
 def name_of(page):
@@ -291,7 +292,8 @@ def test_no_line_is_a_comment_of_the_site(page):
 def test_no_page_names_what_was_removed(page):
     text = page.read_text(encoding="utf-8")
     found = {match[0]: instead for name, instead in REMOVED.items() for match in re.finditer(name, text)}
-    assert not found
+    allowed = NAMES_IN_PUBLISHED_FILES.get(name_of(page), set())
+    assert not found.keys() - allowed, found
 
 
 def test_pictures_of_cards_are_small_and_used():

@@ -92,7 +92,6 @@ BANNED_ON_PAGES = {
     r"\b(no|some)body\b": "no one; a user",
     r"\bfast road\b": "exact evaluator",
     r"\bin one sentence\b": "with a clear error message",
-    r"\bour choice\b": "chosen; by default",
     r"\bon a busy machine\b": "leave it out",
     r"\bwhich search for me\b": "choose an algorithm",
     r"\bwithout typing\b": "in a browser",
