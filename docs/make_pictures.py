@@ -1,9 +1,9 @@
-"""Draw the first picture of the README, the cards of the home page and the figures of some pages.
+"""Draw the two pictures of the README, the cards of the home page and the figures of some pages.
 
     python docs/make_pictures.py [FOLDER]
 
-writes ``first-picture.svg``, and ``FIGURES`` and ``cards/*.png``, which are transparent, to FOLDER (default
-``docs/_static``). Everything is drawn from seeds and from ``docs/results``, so the pictures are reproducible.
+writes ``sag.svg``, ``new-events.svg``, and ``FIGURES`` and ``cards/*.png``, which are transparent, to FOLDER
+(default ``docs/_static``). Everything is drawn from seeds and from ``docs/results``, so the pictures are reproducible.
 ``make_screenshots.py`` takes those that need a browser.
 """
 
@@ -41,8 +41,11 @@ def main() -> None:
     """Draw all pictures."""
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "_static"
     (out / "cards").mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({**STYLE, "svg.hashsalt": "pqswarm"}):
-        first_picture().savefig(out / "first-picture.svg", facecolor="white", metadata={"Date": None})
+    for name, draw in {"sag": draw_sag, "new-events": draw_errors}.items():
+        with mpl.rc_context({**STYLE, "svg.hashsalt": "pqswarm"}):
+            made = Figure(figsize=(4.8, 3.2), layout="constrained")
+            draw(made.subplots())
+            made.savefig(out / f"{name}.svg", facecolor="white", metadata={"Date": None})
     for name, draw in FIGURES.items():
         save(draw, out / f"{name}.svg")
     for name, draw in CARDS.items():
@@ -61,15 +64,6 @@ def shrink(path: Path, colors: int = 32) -> None:
     with Image.open(path) as picture:
         few = picture.convert("RGBA").quantize(colors, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
-
-
-def first_picture() -> Figure:
-    """A recording with its sag, beside the error on new events against the number of features."""
-    made = Figure(figsize=(9.6, 3.4), layout="constrained")
-    left, right = made.subplots(1, 2)
-    draw_sag(left)
-    draw_errors(right)
-    return made
 
 
 def draw_sag(axis: Axes) -> None:
