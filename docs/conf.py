@@ -59,7 +59,7 @@ html_css_files = ["pqswarm.css"]
 html_js_files = [("copy.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": f"pqswarm {release}"},
+    "logo": {"text": "pqswarm", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
@@ -67,4 +67,4 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-html_sidebars = {name: [] for name in ("index", "which-search", "peers", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "limitations", "changelog", "contributing")}

@@ -1,4 +1,4 @@
-"""What each module holds, by folder, from the docstrings: a page of the site, or ``python docs/module_index.py``."""
+"""What each module contains, by folder, from the docstrings: a page of the site, or ``python docs/module_index.py``."""
 
 import ast
 import sys
@@ -15,7 +15,7 @@ def purpose(path):
 
 def module_index():
     """Text of the page."""
-    lines = ["# Module index", "", "What each module holds, from its docstring.", "", "```text"]
+    lines = ["# Module index", "", "What each module contains, from its docstring.", "", "```text"]
     for folder in sorted({path.parent for path in SOURCE.rglob("*.py")}):
         place = folder.relative_to(SOURCE).as_posix()
         lines.append(f"{'pqswarm' if place == '.' else place}/  {purpose(folder / '__init__.py')}")

@@ -69,8 +69,12 @@ def _skip(app, what, name, member, skip, options):  # noqa: ARG001
 
 
 def _quote(app, what, name, obj, options, lines):  # noqa: ARG001
-    """Quote shapes such as (n_features_in_,): docutils reads a word that ends in an underscore as a link."""
-    lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
+    """Quote names in shapes such as (n_features_in_,): docutils reads a word that ends in an underscore as a link."""
+    lines[:] = [re.sub(r"shape \(.*?\)", _quote_names, line) for line in lines]
+
+
+def _quote_names(shape):
+    return re.sub(r"\w+_\b", r"``\g<0>``", shape[0])
 
 
 def _link_reports(app, doctree, docname):

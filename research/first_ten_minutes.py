@@ -42,13 +42,12 @@ class Step:
 
 def read_pages(start: str, pages: dict[str, str]) -> tuple[Step, dict[str, tuple[list[Step], list[str]]]]:
     """Return the first installation step, and the steps of each page with the files that it ends in."""
-    by_title = {part.partition("\n")[0]: part for part in re.split(r"^## ", start, flags=re.MULTILINE)}
     found = {}
     for text in pages.values():
         forwarded = re.search(r"^\*\*To forward:\*\* (.*)$", text, re.MULTILINE)
         files = re.findall(r"`([^`]+)`", forwarded[1]) if forwarded else []
         found[text.partition("\n")[0].removeprefix("# ")] = (_steps(text), files)
-    return _steps(by_title["Install"])[0], found
+    return _steps(start)[0], found
 
 
 def _steps(text: str) -> list[Step]:

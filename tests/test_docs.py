@@ -1,4 +1,4 @@
-"""The documentation is true: examples and code blocks run, commands exist, links lead somewhere."""
+"""The documentation is true: examples and code blocks run and print what is shown, commands exist, links lead on."""
 
 import ast
 import csv
@@ -23,12 +23,33 @@ PAGES = sorted(
 )
 MARKDOWN = [page for page in PAGES if page.suffix == ".md"]
 FENCE = re.compile(r"^(?P<note><!-- not run -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+SECTIONS = ("start", "tutorials", "guides", "explanation")
 RUN = [
+    ROOT / "README.md",
     ROOT / "docs/index.md",
-    *sorted((ROOT / "docs/start").glob("*.md")),
-    *sorted((ROOT / "docs/tutorials").glob("*.md")),
-    *sorted((ROOT / "docs/how").glob("*.md")),
+    *(page for section in SECTIONS for page in sorted((ROOT / "docs" / section).glob("*.md"))),
 ]
+REMOVED = {
+    r"MOSAIC": "MERIT",
+    r"(?:algorithm = |minimize\()\"2d-clpso\"": "2d-upso; a subclass of Swarm2D",
+    r"paper-stepped(?!(?:-runs|-variants)?\.(?:csv|html)\b)": "paper-grid",
+    r"\bfield-16\b": "field-extended",
+    r"\bpqswarm (?:features|sample|site)\b(?!-)": "dataset, make-samples, site-file",
+    r"\bidentify\b[^\n]*--again\b": "identify --reanalyze",
+    r"\bMemo\b": "CachedEvaluator",
+    r"\bRacingEvaluator\b": "Evaluator.raced",
+    r"\b(?:Event)?Verdict\b(?=[`(.])": "Analysis, EventResult",
+    r"\w*AtMoment\b": "Snapshot",
+    r"\bcharacterise\(": "characterize(",
+    r"\balgorithm_params\b": "algorithm=(name, {...})",
+    r"\bouter_cv\b": "nested_score",
+    r"\b(?:fixed_features|excluded_features|feature_groups)\b": "constraints",
+    r"\b(?:selection_frequency_|plot_stability|warm_start|n_runs)\b": "removed",
+    r"\bSwarmSelector\([^)]*\brule=": "always rescored; n_features_to_select",
+    r"\bheld_out\.(?:share|others)\b": "held_out.fraction, held_out.cross_dataset",
+}
+"""Names of things that are gone, with what takes their place."""
+NAMES_IN_PUBLISHED_FILES = {"docs/results/replication.md": {"MOSAIC", "paper-stepped"}}
 
 
 def name_of(page):
@@ -39,6 +60,15 @@ def blocks(page, language):
     """The code blocks of a page in a language: the code, and whether it is marked as run."""
     found = FENCE.finditer(page.read_text(encoding="utf-8"))
     return [(block["code"], block["note"] is None) for block in found if block["language"] == language]
+
+
+class WithoutPandas:
+    """An importer for which pandas is not installed."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "pandas":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 @pytest.mark.slow
@@ -68,13 +98,27 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
-    """The blocks of a page run in order, in one namespace."""
+    """The blocks of a page run in order, in one namespace, and print what a block of text after them shows.
+
+    A page that does not mention pandas does not need it.
+    """
     monkeypatch.chdir(tmp_path)
+    if "pandas" not in page.read_text(encoding="utf-8"):
+        monkeypatch.delitem(sys.modules, "pandas", raising=False)
+        monkeypatch.setattr(sys, "meta_path", [WithoutPandas, *sys.meta_path])
     namespace = {"__name__": "__main__"}
-    for code, runs in blocks(page, "python"):
-        compiled = compile(code, name_of(page), "exec")
-        if runs:
-            exec(compiled, namespace)
+    printed = None
+    for block in FENCE.finditer(page.read_text(encoding="utf-8")):
+        if block["language"] == "python":
+            compiled = compile(block["code"], name_of(page), "exec")
+            printed = None
+            if block["note"] is None:
+                exec(compiled, namespace)
+                printed = capsys.readouterr().out
+        elif block["language"] == "text" and printed is not None:
+            assert block["code"] in printed
+        else:
+            printed = None
     examples = "\n".join(code for code, _ in blocks(page, "pycon"))
     test = doctest.DocTestParser().get_doctest(examples, {}, name_of(page), None, 0)
     assert doctest.DocTestRunner().run(test).failed == 0, capsys.readouterr().out
@@ -103,7 +147,7 @@ def test_commands_exist(page):
 
     from pqswarm.cli.main import app
 
-    text = page.read_text(encoding="utf-8").partition("### Renamed")[0]  # a table of earlier names
+    text = page.read_text(encoding="utf-8")
     lines = re.findall(r"^(?:\$ |    )(?:\.venv/bin/)?pqswarm ([a-z][^#>|\n]*)", text, re.MULTILINE)
     lines += [line for line in re.findall(r"`pqswarm ([a-z][^`\n]*)`", text) if "..." not in line]
     for line in lines:
@@ -147,16 +191,109 @@ def test_links_lead_somewhere(page):
             assert anchor in slugs, f"{goal.name} has no heading {anchor}"
 
 
-def test_the_result_on_the_first_page_is_that_of_the_study():
-    first = " ".join((ROOT / "docs/index.md").read_text(encoding="utf-8").split())
-    claim = re.search(r"\*\*(\d+) of 99 features \D*(\S+) %\D*all 99 \D*(\S+) %\*\*", first)
-    with (ROOT / "docs/results/paper-runs.csv").open(encoding="utf-8", newline="") as lines:
-        runs = [row for row in csv.DictReader(lines) if (row["classifier"], row["algorithm"]) == ("k-NN", "2D-UPSO")]
-    size, error = (sum(float(row[column]) for row in runs) / len(runs) for column in ("size", "error"))
-    whole = re.search(
-        r"all 99 features have J\(U\) = (\S+)", (ROOT / "docs/results/paper.html").read_text(encoding="utf-8")
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs/start/engineer.md"], ids=name_of)
+def test_commands_print_what_is_shown(page, tmp_path, monkeypatch):
+    """A shown line that ends in ... is the start of a line of the output."""
+    from typer.testing import CliRunner
+
+    from pqswarm.cli.main import app
+
+    monkeypatch.chdir(tmp_path)
+    compared = 0
+    for code, _ in blocks(page, "console"):
+        for command in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+            line, *shown = command.splitlines()
+            if re.match(r"pqswarm (make-samples|identify) ", line):
+                printed = CliRunner().invoke(app, shlex.split(line)[1:]).stdout.splitlines()
+                for text in shown:
+                    start = text.removesuffix(" ...")
+                    assert any(one == text or (start != text and one.startswith(start)) for one in printed), text
+                    compared += 1
+    assert compared >= 4
+
+
+def test_readme_is_short_and_starts_with_the_two_commands():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120
+    first_screen = "\n".join(lines[:25])
+    assert "make study" in first_screen
+    assert "make test" in first_screen
+    assert not re.search(r"\bp [=<]", "\n".join(lines))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_number_of_searches_is_that_of_the_registry(page):
+    from pqswarm.search import ALGORITHMS
+
+    counts = re.findall(r"(\d+)\s+(?:search\s+)?(?:algorithms|searches)\b", (ROOT / page).read_text(encoding="utf-8"))
+    assert counts
+    assert {int(count) for count in counts} == {len(ALGORITHMS)}
+
+
+def test_readme_compares_by_the_published_runs():
+    """Mean error on new samples and mean size, of SwarmSelector, the next selector and the random forest."""
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    stated = re.search(
+        r"On (\d+) problems .* with (\d+) s .* error of (\S+) % .* with (\d+) features; "
+        r"Boruta, the next selector, has (\S+) % with (\d+)\. A random forest .* has (\S+) %",
+        text,
     )
-    assert claim.groups() == (f"{size:.0f}", f"{100 * error:.1f}", f"{100 * float(whole[1]):.1f}")
+    with (ROOT / "docs/results/peers-unseen.csv").open(encoding="utf-8", newline="") as lines:
+        runs = list(csv.DictReader(lines))
+    means = {}
+    for method in {run["method"] for run in runs}:
+        own = [run for run in runs if run["method"] == method]
+        error, size = (sum(float(run[key]) for run in own) / len(own) for key in ("held_out", "size"))
+        means[method] = (f"{100 * error:.1f}", f"{size:.0f}")
+    others = {"boruta", "kbest", "l1", "rfecv", "sfs", "sffs"}
+    assert min(others, key=lambda method: float(means[method][0])) == "boruta"
+    limits = {run["limit"] for run in runs}
+    problems = {run["problem"] for run in runs}
+    expected = (str(len(problems)), *limits, *means["swarm"], *means["boruta"], means["forest"][0])
+    assert stated.groups() == expected
+
+
+def test_the_first_study_lists_the_built_in_plans():
+    from pqswarm.study.plan_file import PLANS
+
+    text = (ROOT / "docs/tutorials/first-study.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)
+    assert set(listed) == set(PLANS)
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    assert f"{words[len(PLANS)].capitalize()} plans are built in" in text
+
+
+def test_contributing_is_short_and_names_modules_that_exist():
+    """In the table of modules, each name is a module or a folder of one of the packages of its row."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    rows = re.findall(
+        r"^\| (`[^|]+) \| (.+) \|$", text.partition("## Where to look")[2].partition("\n## ")[0], re.MULTILINE
+    )
+    assert len(rows) > 15
+    for packages, modules in rows:
+        names = re.findall(r"`([\w/]+)/`", packages)
+        folders = [ROOT / "src/pqswarm" / name for name in names]
+        folders += [folder.parent / name for folder in folders[:1] for name in names[1:]]  # names next to the first
+        for name in re.findall(r"`([\w/]+)`", modules):
+            found = any((folder / f"{name}.py").exists() or (folder / name).is_dir() for folder in folders)
+            assert found, f"{packages}: no module {name}"
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=name_of)
+def test_no_line_is_a_comment_of_the_site(page):
+    """MyST drops a line that starts with a percent sign, without a warning."""
+    dropped = re.findall(r"^\s*%.*", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert not dropped
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_page_names_what_was_removed(page):
+    text = page.read_text(encoding="utf-8")
+    found = {match[0]: instead for name, instead in REMOVED.items() for match in re.finditer(name, text)}
+    allowed = NAMES_IN_PUBLISHED_FILES.get(name_of(page), set())
+    assert not found.keys() - allowed, found
 
 
 def test_pictures_of_cards_are_small_and_used():
