@@ -97,8 +97,8 @@ WORDS = {
 """Cards with a few lines of code, of a file or of a terminal."""
 
 SCREENS = {
-    "workbench": ("workbench/recording.png", (0, 405, 940, 875)),
-    "verdicts": ("workbench/recordings.png", (325, 240, 925, 540)),
+    "workbench": ("workbench/recording.png", (0, 300, 940, 770)),
+    "verdicts": ("workbench/recordings.png", (200, 276, 800, 576)),
     "report": ("report.png", (0, 0, 1100, 550)),
 }
 """Cards cropped from screenshots: the file, and left, upper, right and lower edge [pixels]."""

@@ -64,12 +64,12 @@ STORMS = (1, 1, 1, 2, 3, 5, 6, 5, 2, 2, 1, 1)
 """Relative frequency of faults in each month."""
 
 PICTURES = {
-    "recordings": ("recordings", 1280, 872, "light"),
+    "recordings": ("recordings", 1280, 852, "light"),
     "recordings-phone": ("recordings", 390, 844, "light"),
-    "statistics": ("statistics", 1280, 1240, "light"),
-    "recording": ("recording", 1280, 1320, "light"),
-    "recording-dark": ("recording", 1280, 1320, "dark"),
-    "study": ("study", 1280, 1000, "light"),
+    "statistics": ("statistics", 1280, 1112, "light"),
+    "recording": ("recording", 1280, 1056, "light"),
+    "recording-dark": ("recording", 1280, 1056, "dark"),
+    "study": ("study", 1280, 1160, "light"),
 }
 """Page, width and height [pixels] and color scheme of each picture."""
 
@@ -152,7 +152,6 @@ def picture_workbench(work: Path, out: Path) -> None:
                 tab.resize(width, height)
                 settle(tab, page)
                 tab.picture(out / f"{name}.png")
-                shrink(out / f"{name}.png", 256)
                 tab.close()
         finally:
             browser.close()
