@@ -59,7 +59,7 @@ coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not
 deep: $(VENV)/.installed-dev ## run all tests with all random cases, thirty times as many of evaluators and features
 	PQSWARM_DEPTH=30 $(BIN)/python -m $(PYTEST) tests
 
-versions: $(VENV)/.installed ## try each allowed version of each dependency and of Python, in about an hour: docs/versions.csv
+versions: $(VENV)/.installed ## try each allowed version of each dependency and of Python, in about an hour: docs/results/versions.csv
 	$(BIN)/python -m tests.versions --again
 
 fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (SECONDS=600, FILES=1000000, SEED=1, GUIDED=1)

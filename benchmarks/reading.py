@@ -1,7 +1,7 @@
 """Cost of reading: against other readers, and whole files against blocks of 262,144 samples.
 
     python benchmarks/reading.py                # a minute of three voltages at 12.8 kHz
-    python benchmarks/reading.py --minutes 10   # as in docs/recordings.md
+    python benchmarks/reading.py --minutes 10   # as in docs/results/performance.md
 
 Whole files and blocks are read in separate processes: seconds are CPU time, including imports on first use; memory is
 the maximum resident set.

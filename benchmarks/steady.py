@@ -3,7 +3,7 @@
     python benchmarks/steady.py            # CPU time of ten minutes of three phases, against one FFT per window
     python benchmarks/steady.py --tables   # every row of tables 1, 2 and 5
 
-It produces the tables of docs/how/steady.md.
+Their ranges are in docs/results/flickermeter.csv.
 """
 
 import argparse

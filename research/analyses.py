@@ -1,6 +1,6 @@
 """Analyses of a folder of recordings: as the public table, or compared with what is true of them.
 
-    python research/analyses.py FOLDER [--write docs/analyses.csv]
+    python research/analyses.py FOLDER [--write docs/results/analyses.csv]
     python research/analyses.py --corpus FOLDER [FOLDER ...]
 
 The first prints the table, one row per event, as CSV, or writes it; `tests/identify/test_public_analyses.py` compares

@@ -18,7 +18,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "docs" / "versions.csv"
+TABLE = ROOT / "docs" / "results" / "versions.csv"
 COLUMNS = ("dependency", "version", "python", "result", "digest", "with")
 EXTRAS = ("app", "dask", "parquet")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", ROOT.parent / "shared" / "recordings"))
-TABLE = ROOT / "docs" / "analyses.csv"
+TABLE = ROOT / "docs" / "results" / "analyses.csv"
 
 pytestmark = pytest.mark.skipif(not (ROOT / "research").is_dir(), reason="a source archive has no research")
 

@@ -1,4 +1,4 @@
-"""Presets as TOML files: read, checked and written; docs/how/presets.md describes the format."""
+"""Presets as TOML files: read, checked and written; docs/guides/presets.md describes the format."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping

@@ -1,0 +1,35 @@
+"""The page on event classes is that of the preset `paper`."""
+
+import re
+from pathlib import Path
+
+from pqswarm.events import PRESETS
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "reference/events-table.md").read_text(encoding="utf-8")
+
+
+def ranges_on_the_page():
+    """Lower and upper end of each parameter that has a row of its own, as often as it has one."""
+    rows = re.findall(r"^\|[^|]*\| `(\w+)` \| ([\d.]+) to ([\d.]+) (?:pu|cycles) \|$", PAGE, re.MULTILINE)
+    return {(name, float(low), float(high)) for name, low, high in rows}
+
+
+def test_the_page_lists_the_classes_in_order_with_their_pictures():
+    listed = re.findall(r"^\| `(\w+)` \| !\[\]\(\.\./(_static/events/\w+\.png)\) \|", PAGE, re.MULTILINE)
+    assert [name for name, _ in listed] == list(PRESETS["paper"].classes)
+    for name, picture in listed:
+        assert picture == f"_static/events/{name}.png"
+        assert (DOCS / picture).exists()
+
+
+def test_the_ranges_are_those_of_the_preset():
+    preset = PRESETS["paper"]
+    drawn = {
+        (parameter, rule.low, rule.high)
+        for name in preset.classes
+        for parameter, rule in preset.ranges(name).items()
+        if hasattr(rule, "low")
+    }
+    assert len(ranges_on_the_page()) == 7
+    assert ranges_on_the_page() <= drawn
