@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pqswarm._base.checks import check_integer
 from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm.recordings.recording import RecordingSource
-from pqswarm.recordings.status import StatusChannel
+from pqswarm.recordings.recording import RecordingSource, StatusChannel
 
 Pictured = NDArray[np.float32]
 """Values to be drawn, of shape (n_channels, n)."""
