@@ -194,7 +194,7 @@ def _remark_on_files(archive: "Archive") -> Iterator[str]:
     elsewhere = archive.files.by_content(sorted({one.content for one in missing}))
     for one in missing:
         if not any(other.path.exists() for other in elsewhere.get(one.content, ())):
-            yield f"{one.name}: the file is not there; its events are kept."
+            yield f"{file_text(one.path)}: the file is not there; its events are kept."
     for name, reason in archive.database.rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
         yield f"{name}: {reason}"
     for receiver, key, reason in archive.deliveries.refused():
@@ -209,9 +209,9 @@ def _compare_recording(archive: "Archive", number: int) -> Iterator[str]:
     if analysis is None:
         return
     query = (
-        "SELECT content, recordings.position, start, seconds, stations.name, n_events FROM recordings JOIN stations "
+        "SELECT content, recordings.position, start, seconds, stations.name, n_events FROM recordings "
+        "JOIN stations ON stations.id = station WHERE recordings.id = ?"
     )
-    query += "ON stations.id = station WHERE recordings.id = ?"
     ((content, place, *head),) = archive.database.rows(query, number)
     start = to_event_microseconds(analysis.start)
     if head != [start, analysis.duration, file_text(analysis.station), len(analysis.events)]:
