@@ -127,7 +127,7 @@ class FollowedStudies:
                 return
 
     def _is_watched(self) -> bool:
-        for page in [page for page, job in self._watching.items() if job.cancelled]:
+        for page in [page for page, job in self._watching.items() if job.is_cancelled()]:
             self.unwatch(page)
         return bool(self._watching)
 

@@ -21,14 +21,11 @@ _DIODE_OFF = 1e-6  # [S]
 def invert_bench_matrix(matrix, inverse):
     """Gauss-Jordan elimination of a small matrix with dominant diagonal; `matrix` is destroyed."""
     n = matrix.shape[0]
-    for i in range(n):
-        for j in range(n):
-            inverse[i, j] = 1.0 if i == j else 0.0
+    inverse[:, :] = np.eye(n)
     for k in range(n):
         scale = 1.0 / matrix[k, k]
-        for j in range(n):
-            matrix[k, j] *= scale
-            inverse[k, j] *= scale
+        matrix[k] *= scale
+        inverse[k] *= scale
         for i in range(n):
             if i != k:
                 factor = matrix[i, k]
@@ -147,17 +144,15 @@ def simulate_bench(
         t = (step - warm_up) * dt  # the state is that of time t
         if step >= warm_up and (step - warm_up) % oversampling == 0:
             sample = (step - warm_up) // oversampling
-            for k in range(3):
-                voltages[k, sample] = v[k]
-                currents[k, sample] = i_source[k]
+            voltages[:, sample] = v[:3]
+            currents[:, sample] = i_source
 
         switched = cleared
         cleared = False
         if not closed and t >= closing_time:
             closed = True
             switched = True
-            for k in range(3):
-                shunt[k] += bank
+            shunt += bank
         if not faulted and not fault_done and t >= fault_time:
             faulted = True
             switched = True
@@ -224,8 +219,7 @@ def simulate_bench(
                         i_bank[k] = bank * (v_try[k] - v_bank[k])
                         v_bank[k] += elastance * i_bank[k]
             crossing = v[0] * v_try[0] <= 0.0
-            for i in range(5):
-                v[i] = v_try[i]
+            v[:] = v_try
             if half_steps <= 1:
                 break
             half_steps = 1
@@ -235,8 +229,7 @@ def simulate_bench(
             fault_done = True
             cleared = True
             shunt[0] -= fault_conductance
-        for k in range(3):
-            emf[k] = emf_next[k]
+        emf[:] = emf_next
     return voltages, currents
 
 

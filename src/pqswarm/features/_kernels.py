@@ -199,12 +199,9 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
             for lane in range(LANES):
                 kept[LANES * sizes[lane] + lane] = values[LANES * i + lane]
                 sizes[lane] += found >> lane & 1
-    largest = 0
+    largest = sizes.max()
     for lane in range(LANES):
-        largest = max(largest, sizes[lane])
-    for lane in range(LANES):
-        for i in range(sizes[lane], largest):
-            kept[LANES * i + lane] = np.inf
+        kept[LANES * sizes[lane] + lane : LANES * largest : LANES] = np.inf
     return largest
 
 
@@ -224,16 +221,14 @@ def band_medians(bands, n, scratch, sample, out):
         size = _narrow_to_median(values, size, ranks, width, sample, scratch)
         values = scratch
     if n <= _SORTED:
-        for i in range(LANES * n):
-            scratch[i] = bands[i]
+        scratch[: LANES * n] = bands[: LANES * n]
     _sort_for_median(scratch, size)
     for lane in range(LANES):
         middle = scratch[LANES * min(ranks[lane], size - 1) + lane]
         next_one = scratch[LANES * min(ranks[lane] + width - 1, size - 1) + lane]
         if ranks[lane] < 0:  # many equal coefficients, or a misleading sample
             whole = sample[:n]
-            for i in range(n):
-                whole[i] = bands[LANES * i + lane]
+            whole[:] = bands[lane : LANES * n : LANES]
             middle = _quickselect(whole, rank)
             next_one = whole[rank + 1 :].min() if width == 2 else middle
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle

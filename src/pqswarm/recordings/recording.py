@@ -84,12 +84,16 @@ class Channel(ChannelHeader):
     samples: FloatArray
 
 
+def do_nothing() -> None:
+    """Do nothing, where a check may be called."""
+
+
 MAX_STATUS = 4096
 """Maximum number of status channels of a recording."""
 
 _MAX_CHANGES = 10_000  # of one channel
 _MAX_CHANGES_OF_ALL = 4_000_000  # of all channels together
-_CHECK: ContextVar[Callable[[], object] | None] = ContextVar("check", default=None)
+_CHECK: ContextVar[Callable[[], object]] = ContextVar("check", default=do_nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +170,7 @@ def find_status_changes(
     last = np.full(len(names), -2, np.int8)  # not a state
     check = _CHECK.get()
     for first in range(0, n_samples, step):
-        if check is not None:
-            check()
+        check()
         table = fetch(first, min(first + step, n_samples))
         whole = np.vstack([last, table])
         for i in np.flatnonzero((whole[1:] != whole[:-1]).any(axis=0)):
