@@ -103,25 +103,18 @@ def simulate_bench(
     bank = 1.0 / (capacitor_resistance + elastance)
 
     n_orders = orders.size
-    phasor_re = np.empty((3, n_orders))
-    phasor_im = np.empty((3, n_orders))
-    turn_re = np.empty(n_orders)
-    turn_im = np.empty(n_orders)
+    phasors = np.empty((3, n_orders), np.complex128)
+    turns = np.empty(n_orders, np.complex128)
     for h in range(n_orders):
         step = orders[h] * angular_frequency * dt
-        turn_re[h] = cosine(step)
-        turn_im[h] = sine(step)
+        turns[h] = complex(cosine(step), sine(step))
         for k in range(3):
             angle = phases[h] - orders[h] * 2.0 * np.pi * k / 3.0 - warm_up * step
-            phasor_re[k, h] = amplitudes[h] * cosine(angle)
-            phasor_im[k, h] = amplitudes[h] * sine(angle)
+            phasors[k, h] = complex(amplitudes[h] * cosine(angle), amplitudes[h] * sine(angle))
 
-    emf = np.zeros(3)
+    emf = phasors.imag.sum(axis=1)
     emf_next = np.zeros(3)
     emf_middle = np.zeros(3)
-    for k in range(3):
-        for h in range(n_orders):
-            emf[k] += phasor_im[k, h]
     v = np.zeros(5)
     v_try = np.zeros(5)
     injected = np.zeros(3)
@@ -160,11 +153,8 @@ def simulate_bench(
         for k in range(3):
             emf_next[k] = 0.0
             for h in range(n_orders):
-                re = phasor_re[k, h] * turn_re[h] - phasor_im[k, h] * turn_im[h]
-                im = phasor_re[k, h] * turn_im[h] + phasor_im[k, h] * turn_re[h]
-                phasor_re[k, h] = re
-                phasor_im[k, h] = im
-                emf_next[k] += im
+                phasors[k, h] *= turns[h]
+                emf_next[k] += phasors[k, h].imag
             emf_middle[k] = 0.5 * (emf[k] + emf_next[k])
         if switched and rectifier:
             _bench_impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)

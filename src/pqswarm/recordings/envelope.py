@@ -185,14 +185,10 @@ class Envelope:
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
-def _envelope_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
+def _envelope_extremes(rows: list[FloatArray], step: int) -> tuple[Pictured, Pictured]:
     """Minimum and maximum of each bin of each row, in single precision; NaN if it has none."""
-    size = rows[0].size if len(rows) else 0
-    low = np.empty((len(rows), -(-size // step)), np.float32)
-    high = np.empty_like(low)
     with np.errstate(over="ignore", invalid="ignore"):
-        for place, row in enumerate(rows):
-            low[place], high[place] = extremes(row, step)
+        low, high = extremes(np.asarray(rows, np.float32), step)
     for values in (low, high):
         values[~np.isfinite(values)] = np.nan  # beyond single precision
     return low, high
