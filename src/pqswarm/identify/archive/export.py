@@ -174,7 +174,8 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
             yield True, f"{count} {what}."
     for (number,) in rows("SELECT recording FROM recording_records WHERE record != ''"):
         try:
-            yield from ((True, f"recording {number}: {text}.") for text in _compare_recording(archive, number))
+            with archive.database.reading_rows():
+                yield from ((True, f"recording {number}: {text}.") for text in _compare_recording(archive, number))
         except PqswarmError as error:
             yield True, f"recording {number}: {error}"
     for what, read in (("sites", archive.sites), ("corrections", archive.class_corrections)):
