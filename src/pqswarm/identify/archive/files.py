@@ -1,6 +1,7 @@
 """Files that an archive knows, and claims: who analyses them. Any number of processes may write."""
 
 import hashlib
+import json
 import os
 import secrets
 import socket
@@ -20,8 +21,6 @@ LEASE = 120.0
 """Time after which the claim of a worker that gives no sign of life is taken over [s]."""
 _SKEW = 60.0
 """Time by which the clocks of machines that share an archive may differ [s]."""
-_MAX_PATHS = 500
-"""Files that are looked up at a time."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +124,11 @@ class ArchiveFiles:
         return list(self._find("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
 
     @reading
-    def by_content(self, contents: Sequence[str]) -> dict[str, list[SeenFile]]:
+    def by_content(self, contents: list[str]) -> dict[str, list[SeenFile]]:
         """Return the files that hold some contents."""
         files: dict[str, list[SeenFile]] = {}
-        for start in range(0, len(contents), _MAX_PATHS):
-            some = contents[start : start + _MAX_PATHS]
-            for file in self._find(f"content IN ({','.join('?' * len(some))})", *some):
-                files.setdefault(file.content, []).append(file)
+        for file in self._find("content IN (SELECT value FROM json_each(?))", json.dumps(contents)):
+            files.setdefault(file.content, []).append(file)
         return files
 
     def _find(self, where: str, *values: Any, limit: int = -1) -> Iterator[SeenFile]:
