@@ -60,7 +60,7 @@ def test_a_link_that_leads_out_is_never_the_partner(tmp_path, plain, link):
     wanted = read(write_pair(home / "Leak.cfg")).channels[0].samples
     (home / "Leak.dat").rename(home / plain)
     (home / link).symlink_to(tmp_path / "outside.dat")
-    section.update(ONE)
+    section.files.update(ONE)
     for place in (RecordingInFile(file, 0) for file in section.files.visible_to(ONE)):
         found = section.open(Job(), place).source.read().channels[0].samples
         np.testing.assert_array_equal(found, wanted)
@@ -72,7 +72,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
     write_pair(tmp_path / "outside.cfg")
     for name in ("a.cfg", "b.cfg"):
         write_pair(home / name, station=name)
-    section.update(ONE)
+    section.files.update(ONE)
     by_name = {file.name: RecordingInFile(file, 0) for file in section.files.visible_to(ONE)}
     opened = section.open(Job(), by_name["b.cfg"])
     for name in ("a.dat", "b.dat"):
@@ -94,7 +94,7 @@ def test_what_went_while_it_was_analysed_is_analysed_when_it_comes_again(tmp_pat
     queue, home = section.queue, section.workbench.folder
     section.workbench.pages["0" * 32] = WorkbenchPage("0" * 32, ONE)
     write_pair(home / "a.cfg")
-    section.update(ONE)
+    section.files.update(ONE)
     (home / "a.cfg").unlink()
 
     async def analyze():
@@ -107,14 +107,14 @@ def test_what_went_while_it_was_analysed_is_analysed_when_it_comes_again(tmp_pat
     assert queue.failed
     write_pair(home / "b.cfg")
     section.files.look_again()
-    section.update(ONE)
+    section.files.update(ONE)
     assert [one.name for one in queue.waiting(ONE)] == ["b.cfg"]
 
 
 def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkeypatch):
     section = RecordingsSection(make_workbench(tmp_path))
     write_pair(section.workbench.folder / "a.cfg")
-    section.update(ONE)
+    section.files.update(ONE)
     (place,) = (RecordingInFile(file, 0) for file in section.files.visible_to(ONE))
     opening, end = Event(), Event()
 

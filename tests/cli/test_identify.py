@@ -7,32 +7,14 @@ import re
 
 import numpy as np
 import pytest
-import typer
+from tests.cli.running import refused, run
 from typer.testing import CliRunner
 
-from pqswarm.cli.identify import identify
+from pqswarm.cli.main import app
 from pqswarm.cli.options import Stopped
-from pqswarm.cli.train import train
-from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
 from pqswarm.identify import Archive
 from pqswarm.recordings import Channel, Recording, read, write_comtrade, write_csv
-
-app = typer.Typer()
-app.command()(identify)
-app.command()(train)
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
-
-
-def refused(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert isinstance(result.exception, PqswarmError), result.output
-    return str(result.exception)
 
 
 @pytest.fixture(scope="module")

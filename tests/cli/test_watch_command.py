@@ -11,24 +11,10 @@ import sys
 import numpy as np
 import pytest
 from filelock import FileLock
+from tests.cli.running import refused, run
 from tests.waiting import PATIENCE, wait_until
-from typer.testing import CliRunner
 
-from pqswarm.cli.main import app
-from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
-
-
-def refused(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert isinstance(result.exception, PqswarmError), result.output
-    return str(result.exception)
 
 
 @pytest.fixture

@@ -9,6 +9,10 @@ from pqswarm.events import PRESETS, generate, run_bench
 FS, F0, N = 25_000.0, 50.0, 15_000
 W = 2 * np.pi * F0
 WEAK = {"source_inductance": 2e-3, "source_x_over_r": 2.4, "load_resistance": 200.0}
+STIFF = {"source_inductance": 0.5e-3, "source_x_over_r": 2.4, "load_resistance": 80.0}
+UNLOADED = STIFF | {"load_resistance": 1e5}
+PARTS = {"inductance": 0.5e-3, "resistance": W * 0.5e-3 / 2.4}
+IMPEDANCE = np.hypot(PARTS["resistance"], W * PARTS["inductance"])
 
 
 def lines(signal):
@@ -37,14 +41,7 @@ def test_rectifier_harmonics_fall_about_as_one_over_k(ratio, slope):
 def test_rectifier_output_voltage_with_commutation():
     """Mean output of the bridge: 3 sqrt(3)/pi, less the drop of commutation, 3/pi X I."""
     ratio = 40
-    record = run_bench(
-        N,
-        FS,
-        rectifier_ratio=ratio,
-        oversampling=16,
-        source_x_over_r=100,
-        **{k: v for k, v in WEAK.items() if k != "source_x_over_r"},
-    )
+    record = run_bench(N, FS, rectifier_ratio=ratio, oversampling=16, **WEAK | {"source_x_over_r": 100})
     output = record.voltages.max(axis=0) - record.voltages.min(axis=0)
     reactance = W * WEAK["source_inductance"]
     current = output.mean() / (ratio * reactance)
@@ -76,35 +73,16 @@ def test_power_balance():
 
 @pytest.mark.parametrize("capacitance", [4e-6, 10e-6, 25e-6])
 def test_switching_transient_has_the_lc_frequency(capacitance):
-    inductance = 0.5e-3
-    record = run_bench(
-        N,
-        FS,
-        source_inductance=inductance,
-        source_x_over_r=2.4,
-        load_resistance=1e5,
-        capacitance=capacitance,
-        transient_onset=0.2,
-    )
+    record = run_bench(N, FS, capacitance=capacitance, transient_onset=0.2, **UNLOADED)
     after = np.arange(N) / FS > 0.2051
     ring = (record.voltages[0] - np.sin(W * np.arange(N) / FS))[after] * np.hanning(2 * after.sum())[after.sum() :]
     found = np.abs(np.fft.rfft(ring, 8 * N)).argmax() * FS / (8 * N)
-    assert found == pytest.approx(1 / (2 * np.pi * np.sqrt(inductance * capacitance)), rel=0.01)
+    assert found == pytest.approx(1 / (2 * np.pi * np.sqrt(STIFF["source_inductance"] * capacitance)), rel=0.01)
 
 
 def test_bank_closes_at_the_given_angle_with_the_step_of_the_trapped_charge():
-    record = run_bench(
-        N,
-        FS,
-        source_inductance=0.5e-3,
-        source_x_over_r=2.4,
-        load_resistance=1e5,
-        capacitance=10e-6,
-        capacitor_resistance=1e-4,
-        transient_onset=0.2,
-        trapped_voltage=-0.5,
-        oversampling=16,
-    )
+    bank = {"capacitance": 10e-6, "capacitor_resistance": 1e-4, "trapped_voltage": -0.5, "transient_onset": 0.2}
+    record = run_bench(N, FS, oversampling=16, **bank, **UNLOADED)
     difference = record.voltages[0] - np.sin(W * np.arange(N) / FS)
     closed = int(np.flatnonzero(np.abs(difference) > 0.1)[0])
     assert closed / FS == pytest.approx(0.205, abs=1.5 / FS)
@@ -116,18 +94,10 @@ def test_bank_closes_at_the_given_angle_with_the_step_of_the_trapped_charge():
 @pytest.mark.parametrize("ratio", [0.12, 0.5, 1.0, 4.0])
 @pytest.mark.parametrize("x_over_r", [0.5, 2.4, 20.0])
 def test_sag_depth_follows_the_impedance_divider(ratio, x_over_r):
-    inductance, load = 0.5e-3, 80.0
-    record = run_bench(
-        N,
-        FS,
-        source_inductance=inductance,
-        source_x_over_r=x_over_r,
-        load_resistance=load,
-        fault_ratio=ratio,
-        start=0.1,
-        duration=0.4,
-    )
-    z = W * inductance * (1 / x_over_r + 1j)
+    circuit = STIFF | {"source_x_over_r": x_over_r}
+    record = run_bench(N, FS, fault_ratio=ratio, start=0.1, duration=0.4, **circuit)
+    load = STIFF["load_resistance"]
+    z = W * STIFF["source_inductance"] * (1 / x_over_r + 1j)
     parallel = 1 / (1 / load + 1 / (ratio * abs(z)))
     during = record.voltages[0, 7500:10000]
     assert np.sqrt(2 * np.mean(during**2)) == pytest.approx(abs(parallel / (parallel + z)), rel=2e-3)
@@ -138,16 +108,7 @@ def test_sag_depth_follows_the_impedance_divider(ratio, x_over_r):
 
 
 def test_fault_clears_at_a_zero_of_its_current():
-    record = run_bench(
-        N,
-        FS,
-        source_inductance=0.5e-3,
-        source_x_over_r=2.4,
-        load_resistance=80.0,
-        fault_ratio=0.3,
-        start=0.1,
-        duration=0.203,
-    )
+    record = run_bench(N, FS, fault_ratio=0.3, start=0.1, duration=0.203, **STIFF)
     envelope = np.abs(record.voltages[0])
     late = np.flatnonzero(envelope > 0.9)
     cleared = late[late > 0.12 * FS][0] / FS
@@ -156,46 +117,21 @@ def test_fault_clears_at_a_zero_of_its_current():
 
 
 def test_fault_against_a_general_solver():
-    inductance, x_over_r, load, ratio = 0.5e-3, 2.4, 80.0, 0.6
-    resistance = W * inductance / x_over_r
+    ratio = 0.6
     t = np.arange(4000) / FS
-    record = run_bench(
-        4000,
-        FS,
-        source_inductance=inductance,
-        source_x_over_r=x_over_r,
-        load_resistance=load,
-        fault_ratio=ratio,
-        start=0.05,
-        duration=1.0,
-        oversampling=16,
-    )
-    fault = ratio * np.hypot(resistance, W * inductance)
-    expected = phase_voltage(
-        t, inductance=inductance, resistance=resistance, load=load, fault=fault, span=(0.05, np.inf)
-    )
+    record = run_bench(4000, FS, fault_ratio=ratio, start=0.05, duration=1.0, oversampling=16, **STIFF)
+    expected = phase_voltage(t, **PARTS, load=80.0, fault=ratio * IMPEDANCE, span=(0.05, np.inf))
     away = np.abs(t - 0.05) > 2 / FS
     np.testing.assert_allclose(record.voltages[0][away], expected[away], atol=2e-3)
 
 
 @pytest.mark.parametrize(("oversampling", "tolerance"), [(4, 0.12), (32, 0.01)])
 def test_bank_against_a_general_solver(oversampling, tolerance):
-    inductance, x_over_r, load = 0.5e-3, 2.4, 400.0
     t = np.arange(4000) / FS
-    bank = (10e-6, 0.003, -0.4, 0.065)
-    record = run_bench(
-        4000,
-        FS,
-        source_inductance=inductance,
-        source_x_over_r=x_over_r,
-        load_resistance=load,
-        capacitance=bank[0],
-        capacitor_resistance=bank[1],
-        trapped_voltage=bank[2],
-        transient_onset=0.06,
-        oversampling=oversampling,
-    )
-    expected = phase_voltage(t, inductance=inductance, resistance=W * inductance / x_over_r, load=load, bank=bank)
+    bank = {"capacitance": 10e-6, "capacitor_resistance": 0.003, "trapped_voltage": -0.4}
+    circuit = STIFF | {"load_resistance": 400.0}
+    record = run_bench(4000, FS, transient_onset=0.06, oversampling=oversampling, **bank, **circuit)
+    expected = phase_voltage(t, **PARTS, load=400.0, bank=(*bank.values(), 0.065))
     away = np.abs(t - 0.065) > 2 / FS
     np.testing.assert_allclose(record.voltages[0][away], expected[away], atol=tolerance)
 
@@ -269,11 +205,6 @@ def test_bench_transients_keep_to_the_printed_ranges():
 
 
 def test_bench_covers_a_tenth_in_the_classes_it_can_produce():
-    assert set(PRESETS["paper"].bench) == {
-        "sag",
-        "harmonics",
-        "oscillatory_transient",
-        "sag_with_harmonics",
-        "sag_with_transient",
-    }
+    sags = {"sag", "sag_with_harmonics", "sag_with_transient"}
+    assert set(PRESETS["paper"].bench) == {"harmonics", "oscillatory_transient", *sags}
     assert PRESETS["paper"].bench_fraction == 0.1

@@ -21,6 +21,8 @@ import numpy as np
 from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
+from pqswarm.identify.archive.database import row_seal, seal
+
 INTEGERS = (0, 1, 2, 3, -1, -2, 16, 64, 255, 256, 32767, -32768, 65535, 10**6, 2**24, 2**30, 2**31 - 1, -(2**31))
 FLOATS = (0.0, -1.0, 1e-320, 1e308, -1e308, 1e-9, 1e9, 1e15, float("nan"), float("inf"), -float("inf"), 0.5)
 PLAIN_WORDS = """
@@ -327,9 +329,9 @@ def mutate_npz(files, rng):
         members[rng.choice((*members, "time.npy", "f0.npy", "sampling_rate.npy", "<b>.npy", "../x.npy"))] = members[
             member
         ]
-    if "manifest.json" in members:
-        return {name: builders.zipped(correct_checksums(members), zipfile.ZIP_STORED)}
-    return {name: builders.zipped(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))}
+    is_ours = "manifest.json" in members
+    packing = zipfile.ZIP_STORED if is_ours else rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    return {name: builders.zipped(members, packing)}
 
 
 def mutate_mat(files, rng):
@@ -398,17 +400,6 @@ def unzip(content):
             return {info.filename: archive.read(info) for info in archive.infolist() if info.file_size < 10**6}
     except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, NotImplementedError, RuntimeError):
         return {}
-
-
-def correct_checksums(members):
-    """An archive of pqswarm with correct checksums in its manifest."""
-    try:
-        manifest = json.loads(members["manifest.json"])
-        for name in manifest["sha256"]:
-            manifest["sha256"][name] = hashlib.sha256(members[f"{name}.npy"]).hexdigest()
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return members
-    return members | {"manifest.json": json.dumps(manifest).encode("ascii")}
 
 
 def mutate_array(content, rng):
@@ -501,15 +492,14 @@ def change_row(database, rng):
     else:
         value = rng.choice((None, "", 0, -1, 1e308, -1.5, "x", "\x1b[2J", "<b>", 2**62, b"\xff"))
     changed = [*row[:at], value, *row[at + 1 : -1]]
-    if columns[-1] == "digest":
-        changed.append(hashlib.sha256(json.dumps(changed).encode()).hexdigest())
-    else:
-        changed.append(row[-1])
-    keys = columns[:3]
-    where = " AND ".join(f"{key} IS ?" for key in keys)
+    changed.append(hashlib.sha256(json.dumps(changed).encode()).hexdigest() if columns[-1] == "digest" else row[-1])
+    where = " AND ".join(f"{key} IS ?" for key in columns[:3])
     database.execute(f"DELETE FROM {table} WHERE {where}", row[:3])
     if rng.random() < 0.9:
         database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(changed))})", changed)
+        if columns[-1] == "seal":
+            database.create_function("row_seal", -1, row_seal)
+            seal(database, table, " AND ".join(f"{key} IS ?" for key in columns[:3]), changed[:3])
 
 
 MUTATORS = {

@@ -5,6 +5,7 @@ from math import nan
 
 from tests.identify.invented import analysis, event
 
+from pqswarm._base.text import file_text
 from pqswarm.identify import Archive, Failure
 from pqswarm.identify.archive.analyzer import AnalyzedFile
 from pqswarm.identify.folder.watch import JsonLines, Watcher
@@ -68,7 +69,7 @@ class Place:
     def files(self):
         with Archive(self.home, read_only=True) as archive:
             found = archive.files.all(self.folder).values()
-            return {one.name.removeprefix(f"{self.folder}/"): one.state for one in found}
+            return {file_text(one.path).removeprefix(f"{self.folder}/"): one.state for one in found}
 
     def told(self):
         return [json.loads(line) for line in self.lines.read_text().splitlines()]

@@ -1,7 +1,11 @@
 """Files for readers."""
 
+import time
+
 import pytest
 from tests.recordings.builders import zipped
+
+from pqswarm.recordings import RecordingError, read
 
 
 @pytest.fixture
@@ -15,3 +19,18 @@ def save(tmp_path, request):
         return path
 
     return save
+
+
+@pytest.fixture
+def check_attack(save):
+    """A function that requires that a file is refused within a second, by its name and for a reason."""
+
+    def check(content, reason):
+        path = save(content)
+        began = time.process_time()
+        with pytest.raises(RecordingError, match=reason) as caught:
+            read(path)
+        assert str(path) in str(caught.value)
+        assert time.process_time() - began < 1
+
+    return check

@@ -2,9 +2,8 @@
 
 import pytest
 
-from pqswarm.recordings.phases import find_phase
+from pqswarm.recordings.names import find_phase, guess_unit, si_unit, split_unit
 from pqswarm.recordings.text import date_from_text
-from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
 OF_A = """
 Ua UA VA Va V_A U1 V1 UL1 U_L1 L1 IL1 Van VAG Phase-A phA A相电压 Voltage_A V1N ULA F5-VA 220kV母线I_Ua

@@ -1,7 +1,6 @@
 """PQDIF: files made by an independent writer, good and bad."""
 
 import struct
-import time
 import zlib
 
 import numpy as np
@@ -254,13 +253,8 @@ def attack(name):
         ("PKZIP", "algorithm 64"),
     ],
 )
-def test_attacks(save, name, reason):
-    path = save(attack(name))
-    began = time.process_time()
-    with pytest.raises(RecordingError, match=reason) as caught:
-        read(path)
-    assert str(path) in str(caught.value)
-    assert time.process_time() - began < 1
+def test_attacks(check_attack, name, reason):
+    check_attack(attack(name), reason)
 
 
 def test_one_series_for_a_thousand_channels(save):

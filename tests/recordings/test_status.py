@@ -16,9 +16,9 @@ from pqswarm.recordings import (
     open_recordings,
     read,
     read_all,
-    status,
     write_comtrade,
 )
+from pqswarm.recordings.recording import interruptible_status_reading
 
 N, N_STATUS = 96, 19
 
@@ -142,7 +142,7 @@ def test_missing_states_count_as_unchanged(tmp_path):
 
 
 def test_channels_that_change_constantly_are_thinned_with_a_note(tmp_path, monkeypatch):
-    monkeypatch.setattr(status, "_MAX_CHANGES", 10)
+    monkeypatch.setattr("pqswarm.recordings.recording._MAX_CHANGES", 10)
     monkeypatch.setattr("pqswarm.recordings.comtrade._STATES", 40)
     bits = np.zeros((N, 2), int)
     bits[::2, 0] = 1
@@ -182,6 +182,6 @@ def test_the_search_can_be_interrupted(tmp_path):
     def check():
         raise RuntimeError("enough")
 
-    with pytest.raises(RuntimeError, match="enough"), status.interruptible_status_reading(check):
+    with pytest.raises(RuntimeError, match="enough"), interruptible_status_reading(check):
         source.status  # noqa: B018
     assert [one.name for one in source.status] == ["52a"]

@@ -11,16 +11,8 @@ from pqswarm._base.typing import FloatArray
 
 def extremes(values: Any, step: int) -> tuple[Any, Any]:
     """Return minimum and maximum of each bin of `step` values (..., n); the last may be shorter. NaN is ignored."""
-    n = values.shape[-1]
-    whole = n // step
-    low = np.empty((*values.shape[:-1], -(-n // step)), values.dtype)
-    high = np.empty_like(low)
-    bins = values[..., : whole * step].reshape(*values.shape[:-1], whole, step)
-    for extreme, ufunc in ((low, np.fmin), (high, np.fmax)):
-        ufunc.reduce(bins, axis=-1, out=extreme[..., :whole])
-        if whole * step < n:
-            extreme[..., -1] = ufunc.reduce(values[..., whole * step :], axis=-1)
-    return low, high
+    starts = np.arange(0, values.shape[-1], step)
+    return np.fmin.reduceat(values, starts, axis=-1), np.fmax.reduceat(values, starts, axis=-1)
 
 
 def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArray, FloatArray]:

@@ -27,16 +27,18 @@ _USED_TICKET = "This link works once, for a minute: open it again from the workb
 _Found = TypeVar("_Found")
 
 
-class HTTPMissing(PqswarmError):  # noqa: N818 (an answer)
-    """The requested thing does not exist (404)."""
-
-
-class HTTPRefusal(PqswarmError):  # noqa: N818
+class HTTPRefusal(PqswarmError):  # noqa: N818 (an answer)
     """The request is refused, with an HTTP status."""
 
     def __init__(self, reason: str, status: int = 403) -> None:
         super().__init__(reason)
         self.status = status
+
+
+class HTTPMissing(PqswarmError):  # noqa: N818
+    """The requested thing does not exist."""
+
+    status = 404
 
 
 class BaseHandler(RequestHandler):
@@ -144,10 +146,7 @@ class BaseHandler(RequestHandler):
         error = kwargs.get("exc_info", (None, None, None))[1]
         reason = "Something went wrong; see the terminal." if status_code >= 500 else self._reason
         if isinstance(error, PqswarmError):
-            if isinstance(error, HTTPRefusal):
-                status_code = error.status
-            else:
-                status_code = 404 if isinstance(error, HTTPMissing) else 400
+            status_code = getattr(error, "status", 400)
             reason = str(error)
         self.set_status(status_code)
         with suppress(StreamClosedError):

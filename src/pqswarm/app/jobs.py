@@ -35,24 +35,15 @@ class JobCancelled(Exception):  # noqa: N818 (not an error)
     """The result is no longer needed."""
 
 
-class Job:
-    """Work that can be cancelled."""
+class Job(Event):
+    """Work that can be cancelled: it stops at its next check."""
 
-    def __init__(self) -> None:
-        self._cancelled = Event()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the job was cancelled."""
-        return self._cancelled.is_set()
-
-    def cancel(self) -> None:
-        """Stop the work at its next check."""
-        self._cancelled.set()
+    cancel = Event.set
+    is_cancelled = Event.is_set
 
     def check(self, *_: object) -> None:
         """Raise :class:`JobCancelled` if it was cancelled; long work calls this often, e.g. as progress callback."""
-        if self._cancelled.is_set():
+        if self.is_cancelled():
             raise JobCancelled
 
 

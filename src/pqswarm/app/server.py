@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Thread
@@ -99,7 +99,8 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         *recordings.ROUTES,
         *studies.ROUTES,
     ]
-    workbench.sections["recordings"] = RecordingsSection(workbench)
+    workbench.recordings = RecordingsSection(workbench)
+    workbench.studies = studies.FollowedStudies(workbench)
     settings: dict[str, Any] = {
         "workbench": workbench,
         "access": access,
@@ -188,7 +189,7 @@ async def _serve(
             one.close()
         raise
     server.add_sockets(sockets)
-    workbench.on_open.append(_warm_up_server_once(workbench))
+    workbench.on_open.append(partial(_warm_up_server_once, workbench))
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(partial(_pause_server_without_handles, sockets))
@@ -221,15 +222,10 @@ def _pause_server_without_handles(sockets: list[socket.socket], loop: asyncio.Ab
     loop.call_later(_PAUSE, listen_for, IOLoop.READ)
 
 
-def _warm_up_server_once(workbench: Workbench) -> Callable[[], None]:
-    """Return a function whose first call runs :func:`_warm_up_server` in a daemon thread, not awaited at exit."""
-    thread = Thread(target=_warm_up_server, args=(workbench,), name="warm-up", daemon=True)
-
-    def start() -> None:
-        if thread.ident is None:
-            thread.start()
-
-    return start
+@cache
+def _warm_up_server_once(workbench: Workbench) -> None:
+    """Run :func:`_warm_up_server` in a daemon thread, not awaited at exit."""
+    Thread(target=_warm_up_server, args=(workbench,), name="warm-up", daemon=True).start()
 
 
 def _warm_up_server(workbench: Workbench) -> None:

@@ -59,6 +59,11 @@ class FollowedStudy:
     follower: Follower | None = None
     used: float = 0.0
 
+    def open(self) -> Follower:
+        """Open its store, unless it is open."""
+        self.follower = self.follower or Follower(self.folder)
+        return self.follower
+
     def close(self) -> None:
         """Close its store."""
         if self.follower is not None:
@@ -122,7 +127,7 @@ class FollowedStudies:
                 return
 
     def _is_watched(self) -> bool:
-        for page in [page for page, job in self._watching.items() if job.cancelled]:
+        for page in [page for page, job in self._watching.items() if job.is_cancelled()]:
             self.unwatch(page)
         return bool(self._watching)
 
@@ -144,10 +149,8 @@ class FollowedStudies:
         """Apply a function to a study, given by its ID, and its follower."""
         study = self.find(wanted)
         try:
-            if study.follower is None:
-                study.follower = Follower(study.folder)
             study.used = time.monotonic()
-            return function(study, study.follower)
+            return function(study, study.open())
         except PqswarmError:
             raise
         except _STORE_ERRORS as error:
@@ -185,9 +188,8 @@ class FollowedStudies:
             return
         study.stamp = stamp
         try:
-            if study.follower is None:
-                study.follower = Follower(study.folder)
-            study.row = _followed_status_row(study, study.follower.read_status(), study.follower.plan.title)
+            follower = study.open()
+            study.row = _followed_status_row(study, follower.read_status(), follower.plan.title)
         except (PqswarmError, *_STORE_ERRORS) as error:
             study.close()
             reason = f"{FILE_NAME} cannot be read ({type(error).__name__})."
@@ -304,28 +306,16 @@ def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) 
     }
 
 
-class StudyHandler(BaseHandler):
-    """Base of the handlers of this section."""
-
-    @property
-    def followed(self) -> FollowedStudies:
-        """The studies of the folder."""
-        sections = self.workbench.sections
-        if "studies" not in sections:
-            sections["studies"] = FollowedStudies(self.workbench)
-        followed: FollowedStudies = sections["studies"]
-        return followed
-
-
-class StudiesHandler(StudyHandler):
+class StudiesHandler(BaseHandler):
     """All studies of the folder."""
 
     async def get(self) -> None:
         """Send a row for each."""
-        self.send_json({"folder": self.workbench.folder.name, "studies": await self.followed.run(self.followed.rows)})
+        rows = await self.workbench.studies.run(self.workbench.studies.rows)
+        self.send_json({"folder": self.workbench.folder.name, "studies": rows})
 
 
-class WatchStudiesHandler(StudyHandler):
+class WatchStudiesHandler(BaseHandler):
     """Whether a page shows studies."""
 
     def put(self) -> None:
@@ -333,9 +323,9 @@ class WatchStudiesHandler(StudyHandler):
         page = self.page
         wanted = bool(self.read_json().get("watch"))
         if page is not None and wanted:
-            self.followed.watch(page)
+            self.workbench.studies.watch(page)
         elif page is not None:
-            self.followed.unwatch(page)
+            self.workbench.studies.unwatch(page)
         self.send_json({"watching": wanted and page is not None})
 
 
@@ -357,7 +347,7 @@ class StudyState:
     is_running: bool
 
 
-class StudyReportHandler(StudyHandler):
+class StudyReportHandler(BaseHandler):
     """The report of a study, or of two compared (``?with=ID``); nothing is written into the folder."""
 
     async def post(self, name: str) -> None:
@@ -395,7 +385,7 @@ class StudyReportHandler(StudyHandler):
         if second == name:
             raise HTTPRefusal("Choose another study to compare with.", 400)
         names = [name] if second is None else [name, second]
-        return [await self.followed.run(self.followed.use, each, read_study_state) for each in names]
+        return [await self.workbench.studies.run(self.workbench.studies.use, each, read_study_state) for each in names]
 
     async def _render(self, states: list[StudyState]) -> RenderedStudyReport:
         """The latest report, or a recent one of a running study."""
@@ -405,7 +395,7 @@ class StudyReportHandler(StudyHandler):
         async def render() -> RenderedStudyReport:
             return await self.work(_render_study_report, self.job.check, studies, version)
 
-        report: RenderedStudyReport = await self.followed.answers.get(
+        report: RenderedStudyReport = await self.workbench.studies.answers.get(
             tuple(study.id for study in studies), version, render, any(state.is_running for state in states)
         )
         return report

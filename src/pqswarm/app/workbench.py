@@ -17,6 +17,8 @@ from pqswarm.app.jobs import Job, Jobs
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
+    from pqswarm.app.recordings.section import RecordingsSection
+    from pqswarm.app.studies import FollowedStudies
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
@@ -48,16 +50,14 @@ def mark_workbench_file_used(path: Path) -> None:
 
 def remove_unused_workbench_files(state: Path) -> None:
     """Remove uploads that were not used for 30 days."""
-    for kind in ("uploads",):
-        with suppress(OSError):
-            for path in sorted((state / kind).iterdir()):
-                with suppress(OSError):
-                    if time.time() - path.lstat().st_mtime < _MAX_UNUSED or path.is_symlink():
-                        continue
-                    if path.is_dir() and not path.name.startswith("."):
-                        shutil.rmtree(path)
-                    elif path.is_file():
-                        path.unlink()
+    with suppress(OSError):
+        for path in sorted((state / "uploads").iterdir()):
+            with suppress(OSError):
+                is_unused = time.time() - path.lstat().st_mtime >= _MAX_UNUSED and not path.is_symlink()
+                if is_unused and path.is_dir() and not path.name.startswith("."):
+                    shutil.rmtree(path)
+                elif is_unused and path.is_file():
+                    path.unlink()
 
 
 def workbench_id(name: str, length: int = 16) -> str:
@@ -130,8 +130,8 @@ class Workbench:
     site: "Site | None" = None
     jobs: Jobs = field(default_factory=Jobs)
     pages: dict[str, WorkbenchPage] = field(default_factory=dict)
-    sections: dict[str, Any] = field(default_factory=dict)
-    """State of each section, by name."""
+    recordings: "RecordingsSection" = field(init=False)
+    studies: "FollowedStudies" = field(init=False)
     on_open: list[Callable[[], object]] = field(default_factory=list)
     """Called whenever a page is opened."""
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pqswarm._base.checks import check_name
 from pqswarm.errors import PqswarmError, unknown_name
 
 FIGURES = (".png", ".svg", ".pdf")
@@ -237,15 +238,15 @@ def read_analysis_options(
 ) -> dict[str, Any]:
     """Return the arguments of :func:`pqswarm.identify.identify_file`, checked before any file is read."""
     from pqswarm.identify import default_model, load_model, load_site
-    from pqswarm.recordings import Site
-    from pqswarm.recordings.site import read_reference, read_state, read_voltage
+    from pqswarm.recordings import STATES, Site
+    from pqswarm.recordings.site import read_reference, read_voltage
 
     given = None if site is None else load_site(site)
     if state:
         parts = [text.rpartition("=") for text in state]
         if wrong := next((one for one, (name, *_) in zip(state, parts, strict=True) if not name), None):
             raise PqswarmError(f"--state must be NAME=STATE, such as U2=derived, not {wrong!r}.")
-        states = {name: read_state("--state", what) for name, _, what in parts}
+        states = {name: check_name("--state", what, STATES) for name, _, what in parts}
         given = (given or Site(source="--state")).with_states(states)
     reading = {
         "sampling_rate": check_range("--rate", rate, 1e-3, 1e9, "Hz"),

@@ -7,7 +7,6 @@ import array as packed
 import csv
 import hashlib
 import io
-import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -429,7 +428,6 @@ def _samples_csv_number(cell: str, delimiter: str, where: str, column: str) -> f
 
 def _read_samples_npz(content: bytes, source: str) -> Samples:
     arrays = _unpack_samples_npz(content, source)
-    _check_samples_code_points(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
@@ -454,15 +452,6 @@ def _read_samples_npz(content: bytes, source: str) -> Samples:
         return samples
     check_sample_column_names(names, source)
     return Samples(samples.features, samples.y, samples.class_names, tuple(names))
-
-
-def _check_samples_code_points(arrays: dict[str, AnyArray], source: str) -> None:
-    """Refuse code points that do not exist, from which Python cannot make a string."""
-    for name, array in arrays.items():
-        if array.dtype.kind == "U":
-            letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
-            if letters.max(initial=0) > sys.maxunicode:
-                raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
 def _samples_texts(array: AnyArray, name: str, source: str) -> list[str]:

@@ -21,14 +21,11 @@ _DIODE_OFF = 1e-6  # [S]
 def invert_bench_matrix(matrix, inverse):
     """Gauss-Jordan elimination of a small matrix with dominant diagonal; `matrix` is destroyed."""
     n = matrix.shape[0]
-    for i in range(n):
-        for j in range(n):
-            inverse[i, j] = 1.0 if i == j else 0.0
+    inverse[:, :] = np.eye(n)
     for k in range(n):
         scale = 1.0 / matrix[k, k]
-        for j in range(n):
-            matrix[k, j] *= scale
-            inverse[k, j] *= scale
+        matrix[k] *= scale
+        inverse[k] *= scale
         for i in range(n):
             if i != k:
                 factor = matrix[i, k]
@@ -106,25 +103,18 @@ def simulate_bench(
     bank = 1.0 / (capacitor_resistance + elastance)
 
     n_orders = orders.size
-    phasor_re = np.empty((3, n_orders))
-    phasor_im = np.empty((3, n_orders))
-    turn_re = np.empty(n_orders)
-    turn_im = np.empty(n_orders)
+    phasors = np.empty((3, n_orders), np.complex128)
+    turns = np.empty(n_orders, np.complex128)
     for h in range(n_orders):
         step = orders[h] * angular_frequency * dt
-        turn_re[h] = cosine(step)
-        turn_im[h] = sine(step)
+        turns[h] = complex(cosine(step), sine(step))
         for k in range(3):
             angle = phases[h] - orders[h] * 2.0 * np.pi * k / 3.0 - warm_up * step
-            phasor_re[k, h] = amplitudes[h] * cosine(angle)
-            phasor_im[k, h] = amplitudes[h] * sine(angle)
+            phasors[k, h] = complex(amplitudes[h] * cosine(angle), amplitudes[h] * sine(angle))
 
-    emf = np.zeros(3)
+    emf = phasors.imag.sum(axis=1)
     emf_next = np.zeros(3)
     emf_middle = np.zeros(3)
-    for k in range(3):
-        for h in range(n_orders):
-            emf[k] += phasor_im[k, h]
     v = np.zeros(5)
     v_try = np.zeros(5)
     injected = np.zeros(3)
@@ -147,17 +137,15 @@ def simulate_bench(
         t = (step - warm_up) * dt  # the state is that of time t
         if step >= warm_up and (step - warm_up) % oversampling == 0:
             sample = (step - warm_up) // oversampling
-            for k in range(3):
-                voltages[k, sample] = v[k]
-                currents[k, sample] = i_source[k]
+            voltages[:, sample] = v[:3]
+            currents[:, sample] = i_source
 
         switched = cleared
         cleared = False
         if not closed and t >= closing_time:
             closed = True
             switched = True
-            for k in range(3):
-                shunt[k] += bank
+            shunt += bank
         if not faulted and not fault_done and t >= fault_time:
             faulted = True
             switched = True
@@ -165,11 +153,8 @@ def simulate_bench(
         for k in range(3):
             emf_next[k] = 0.0
             for h in range(n_orders):
-                re = phasor_re[k, h] * turn_re[h] - phasor_im[k, h] * turn_im[h]
-                im = phasor_re[k, h] * turn_im[h] + phasor_im[k, h] * turn_re[h]
-                phasor_re[k, h] = re
-                phasor_im[k, h] = im
-                emf_next[k] += im
+                phasors[k, h] *= turns[h]
+                emf_next[k] += phasors[k, h].imag
             emf_middle[k] = 0.5 * (emf[k] + emf_next[k])
         if switched and rectifier:
             _bench_impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
@@ -224,8 +209,7 @@ def simulate_bench(
                         i_bank[k] = bank * (v_try[k] - v_bank[k])
                         v_bank[k] += elastance * i_bank[k]
             crossing = v[0] * v_try[0] <= 0.0
-            for i in range(5):
-                v[i] = v_try[i]
+            v[:] = v_try
             if half_steps <= 1:
                 break
             half_steps = 1
@@ -235,8 +219,7 @@ def simulate_bench(
             fault_done = True
             cleared = True
             shunt[0] -= fault_conductance
-        for k in range(3):
-            emf[k] = emf_next[k]
+        emf[:] = emf_next
     return voltages, currents
 
 

@@ -143,12 +143,8 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class LogUniform:
+class LogUniform(Uniform):
     """Uniform in the logarithm over (low, high]; see :class:`Uniform` for the units."""
-
-    low: float
-    high: float
-    unit: Unit = ""
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""

@@ -40,30 +40,17 @@ def filter_wavelet_lanes(prolonged, low_pass, length, approximations, details):
     more, are filled.
     """
     taps = low_pass.size
-    for i in range(0, length, 2):
-        j = min(i + 1, length - 1)  # two at a time: they are independent
-        low_i = fill(0.0)
-        high_i = fill(0.0)
-        low_j = fill(0.0)
-        high_j = fill(0.0)
+    for i in range(length):
+        low = fill(0.0)
+        high = fill(0.0)
         for tap in range(0, taps, 2):
             newest = taps - 1 - tap
-            a = fill(low_pass[tap])
-            b = fill(low_pass[tap + 1])
-            c = fill(low_pass[newest])
-            d = fill(low_pass[newest - 1])
             newer = load(prolonged, 2 * i + newest)
             older = load(prolonged, 2 * i + newest - 1)
-            low_i = low_i + a * newer + b * older
-            high_i = high_i - c * newer + d * older
-            newer = load(prolonged, 2 * j + newest)
-            older = load(prolonged, 2 * j + newest - 1)
-            low_j = low_j + a * newer + b * older
-            high_j = high_j - c * newer + d * older
-        store(low_i, approximations, i)
-        store(low_j, approximations, j)
-        store(high_i, details, i)
-        store(high_j, details, j)
+            low = low + fill(low_pass[tap]) * newer + fill(low_pass[tap + 1]) * older
+            high = high - fill(low_pass[newest]) * newer + fill(low_pass[newest - 1]) * older
+        store(low, approximations, i)
+        store(high, details, i)
 
 
 _SORTED = 192  # maximum number of coefficients that are sorted
@@ -100,60 +87,17 @@ def _sort_for_median(lanes, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _quickselect(values, rank):
-    """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
-    low = 0
-    high = values.size - 1
-    while low < high:
-        middle = (low + high) >> 1
-        a = values[low]
-        b = values[middle]
-        c = values[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i = low
-        j = high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return values[rank]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _count_below(values, n, edges, counts):
     """Count in each lane the values below each of the inner four of six edges: all are at or above the first."""
-    first = load(edges, 1)
-    second = load(edges, 2)
-    third = load(edges, 3)
-    fourth = load(edges, 4)
     zero = fill(0.0)
     one = fill(1.0)
-    a = zero
-    b = zero
-    c = zero
-    d = zero
-    for i in range(n):
-        x = load(values, i)
-        a = a + choose(x, first, zero, one)
-        b = b + choose(x, second, zero, one)
-        c = c + choose(x, third, zero, one)
-        d = d + choose(x, fourth, zero, one)
     store(zero, counts, 0)
-    store(a, counts, 1)
-    store(b, counts, 2)
-    store(c, counts, 3)
-    store(d, counts, 4)
+    for j in range(1, 5):
+        edge = load(edges, j)
+        count = zero
+        for i in range(n):
+            count = count + choose(load(values, i), edge, zero, one)
+        store(count, counts, j)
     store(fill(float(n)), counts, 5)
 
 
@@ -199,12 +143,9 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
             for lane in range(LANES):
                 kept[LANES * sizes[lane] + lane] = values[LANES * i + lane]
                 sizes[lane] += found >> lane & 1
-    largest = 0
+    largest = sizes.max()
     for lane in range(LANES):
-        largest = max(largest, sizes[lane])
-    for lane in range(LANES):
-        for i in range(sizes[lane], largest):
-            kept[LANES * i + lane] = np.inf
+        kept[LANES * sizes[lane] + lane : LANES * largest : LANES] = np.inf
     return largest
 
 
@@ -212,7 +153,7 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
 def band_medians(bands, n, scratch, sample, out):
     """Write the median of each lane's first `n` coefficients to `out`.
 
-    `scratch` has lanes for `n` places, `sample` for 128, or for `n` numbers if that is more.
+    `scratch` has lanes for `n` places, `sample` for 128.
     """
     # of the one in the middle, or of the two
     rank = (n - 1) // 2
@@ -224,17 +165,14 @@ def band_medians(bands, n, scratch, sample, out):
         size = _narrow_to_median(values, size, ranks, width, sample, scratch)
         values = scratch
     if n <= _SORTED:
-        for i in range(LANES * n):
-            scratch[i] = bands[i]
+        scratch[: LANES * n] = bands[: LANES * n]
     _sort_for_median(scratch, size)
     for lane in range(LANES):
         middle = scratch[LANES * min(ranks[lane], size - 1) + lane]
         next_one = scratch[LANES * min(ranks[lane] + width - 1, size - 1) + lane]
         if ranks[lane] < 0:  # many equal coefficients, or a misleading sample
-            whole = sample[:n]
-            for i in range(n):
-                whole[i] = bands[LANES * i + lane]
-            middle = _quickselect(whole, rank)
+            whole = np.partition(bands[lane : LANES * n : LANES], rank)
+            middle = whole[rank]
             next_one = whole[rank + 1 :].min() if width == 2 else middle
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle
 
@@ -335,14 +273,12 @@ def band_functions(bands, n, rounding, scratch, sample, features):
     _band_sums(bands, n, scales, scratch, sample, sums)
     for lane in range(features.shape[0]):
         out = features[lane]
-        minimum = ranges[lane]
-        maximum = ranges[LANES + lane]
+        minimum, maximum, _, _ = ranges[lane::LANES]
+        energy, weighted, first, second, third, fourth = sums[lane::LANES]
         mean = scales[LANES + lane]
         magnitude = max(abs(minimum), abs(maximum))
         spread = max(maximum - mean, mean - minimum)
-        energy = sums[lane]
-        weighted = sums[LANES + lane]
-        variance = sums[3 * LANES + lane] / (n - 1)
+        variance = second / (n - 1)
         deviation = np.sqrt(variance)
         out[0] = minimum
         out[1] = maximum
@@ -355,10 +291,10 @@ def band_functions(bands, n, rounding, scratch, sample, features):
         out[6] = 0.0
         out[10] = 0.0
         if spread > rounding[lane] and spread > _SMALLEST:
-            out[6] = sums[4 * LANES + lane] / ((n - 1) * variance * deviation)
-            out[10] = sums[5 * LANES + lane] / ((n - 1) * variance * variance)
+            out[6] = third / ((n - 1) * variance * deviation)
+            out[10] = fourth / ((n - 1) * variance * variance)
         out[7] = deviation * spread
-        out[8] = sums[2 * LANES + lane] / n * spread
+        out[8] = first / n * spread
         out[9] = variance * spread * spread
 
 
@@ -376,7 +312,7 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
     details = workspace[2]
     scratch = workspace[3]
     prolonged = np.empty(LANES * (2 * _BLOCK + taps - 2))
-    sample = np.empty(max(LANES * SAMPLE, lengths[0]))
+    sample = np.empty(LANES * SAMPLE)
     for first in range(0, signals.shape[0], LANES):
         rows = slice(first, first + LANES)
         start = 0

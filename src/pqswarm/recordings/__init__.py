@@ -16,10 +16,10 @@ from pqswarm.recordings.recording import (
     Recording,
     RecordingError,
     RecordingSource,
+    StatusChannel,
 )
 from pqswarm.recordings.samples import write_samples
 from pqswarm.recordings.site import ChannelRule, Site
-from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.table import write_csv
 
 __all__ = [

@@ -24,6 +24,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_partner
 from pqswarm.recordings.recording import (
     MAX_CHANNELS,
+    MAX_STATUS,
     Options,
     RawHeader,
     RawSource,
@@ -31,10 +32,11 @@ from pqswarm.recordings.recording import (
     Recording,
     RecordingError,
     RecordingSource,
+    StatusChannel,
+    find_status_changes,
     shift_time,
 )
 from pqswarm.recordings.stamps import find_rate_of_stamps
-from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
 from pqswarm.recordings.text import (
     MemoryBytes,
     StoredBytes,
@@ -146,14 +148,10 @@ def _comtrade_channel_counts(line: str, n_lines: int) -> tuple[int, int]:
 
 def _comtrade_revision(first: list[str], channel_line: str, notes: list[str]) -> int:
     year = number_from_text(first[2]) if len(first) > 2 and first[2] else np.nan
-    if np.isnan(year):
-        if channel_line.count(",") >= 12:
-            notes.append("The configuration has no year; its channel lines follow the 1999 edition.")
-            return 1999
-        return 1991
-    if year <= 1991:
-        return 1991
-    return 2013 if year >= 2013 else 1999
+    if np.isnan(year) and channel_line.count(",") >= 12:
+        notes.append("The configuration has no year; its channel lines follow the 1999 edition.")
+        return 1999
+    return 2013 if year >= 2013 else 1999 if year > 1991 else 1991
 
 
 def _comtrade_analog_line(line: str, n: int) -> AnalogChannel:
@@ -423,14 +421,14 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
         RawSource(
             config.analog,
             rate,
-            len(kept),
-            partial(_fetch_comtrade, config, data, kept.start),
             config.frequency,
             shift_time(config.start, seconds),
             source,
             f"COMTRADE {config.revision} {data.kind}",
             notes + more,
             station=config.station,
+            n_samples=len(kept),
+            fetch=partial(_fetch_comtrade, config, data, kept.start),
             missing=data.missing,
             status=partial(_find_comtrade_status, config, data, kept),
         )

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pqswarm._base.checks import check_integer
 from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm.recordings.recording import RecordingSource
-from pqswarm.recordings.status import StatusChannel
+from pqswarm.recordings.recording import RecordingSource, StatusChannel, do_nothing
 
 Pictured = NDArray[np.float32]
 """Values to be drawn, of shape (n_channels, n)."""
@@ -105,7 +104,7 @@ class Envelope:
         """Fraction of the recording that has been built."""
         return float(self._is_built.mean()) if self._is_built.size else 1.0
 
-    def build(self, check: Callable[[], object] | None = None) -> None:
+    def build(self, check: Callable[[], object] = do_nothing) -> None:
         """Read the recording in blocks, and store minimum and maximum of each bin.
 
         Parameters
@@ -114,13 +113,12 @@ class Envelope:
             Called before each block; its exception stops the work, which the next call resumes.
         """
         for block in _spread_envelope_blocks(self._is_built.size):
-            if check is not None:
-                check()
+            check()
             with self._building:  # several builders share the work
                 if not self._is_built[block]:
                     self._build_block(block)
 
-    def view(self, first: int, stop: int, n_parts: int, check: Callable[[], object] | None = None) -> EnvelopeView:
+    def view(self, first: int, stop: int, n_parts: int, check: Callable[[], object] = do_nothing) -> EnvelopeView:
         """Return part of the recording, thinned to about that many bins.
 
         Parameters
@@ -175,27 +173,22 @@ class Envelope:
         times = step // self.part
         return extremes(low, times)[0], extremes(high, times)[1], fraction
 
-    def _thin(self, first: int, stop: int, step: int, check: Callable[[], object] | None) -> tuple[Pictured, Pictured]:
+    def _thin(self, first: int, stop: int, step: int, check: Callable[[], object]) -> tuple[Pictured, Pictured]:
         """Extremes of bins of any length, from the recording, in blocks."""
         n_channels = len(self.source.channels)
         length = max(_BLOCK // (step * max(n_channels, 1)), 1) * step
         blocks = [(np.empty((n_channels, 0), np.float32),) * 2]
         for begin in range(first, stop, length):
-            if check is not None:
-                check()
+            check()
             blocks.append(_envelope_extremes(self._samples(begin, min(begin + length, stop)), step))
         low, high = zip(*blocks, strict=True)
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
-def _envelope_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
+def _envelope_extremes(rows: list[FloatArray], step: int) -> tuple[Pictured, Pictured]:
     """Minimum and maximum of each bin of each row, in single precision; NaN if it has none."""
-    size = rows[0].size if len(rows) else 0
-    low = np.empty((len(rows), -(-size // step)), np.float32)
-    high = np.empty_like(low)
     with np.errstate(over="ignore", invalid="ignore"):
-        for place, row in enumerate(rows):
-            low[place], high[place] = extremes(row, step)
+        low, high = extremes(np.asarray(rows, np.float32), step)
     for values in (low, high):
         values[~np.isfinite(values)] = np.nan  # beyond single precision
     return low, high

@@ -95,10 +95,25 @@ _STAMP = np.dtype([("days", "<u4"), ("seconds", "<f8")])
 _NO_CHECKSUM = (0, 1, 0xFFFFFFFF)
 _MAX_DEPTH = 12  # an observation needs five
 
-_CODES = (1, 2, 3, 10, 11, 20, 21, 22, 30, 31, 32, 40, 41, 42, 43, 60)
-_NAMES = ["u1", "<i2", "<i4", "S1", "<u2", "i1", "<i2", "<i4", "u1", "<u2", "<u4", "<f4", "<f8", "<c8", "<c16", "V16"]
-_TYPES: dict[int, np.dtype[Any]] = {code: np.dtype(name) for code, name in zip(_CODES, _NAMES, strict=True)}
-_TYPES[50] = _STAMP
+_TYPE_NAMES = {
+    1: "u1",
+    2: "<i2",
+    3: "<i4",
+    10: "S1",
+    11: "<u2",
+    20: "i1",
+    21: "<i2",
+    22: "<i4",
+    30: "u1",
+    31: "<u2",
+    32: "<u4",
+    40: "<f4",
+    41: "<f8",
+    42: "<c8",
+    43: "<c16",
+    60: "V16",
+}
+_TYPES: dict[int, np.dtype[Any]] = {code: np.dtype(name) for code, name in _TYPE_NAMES.items()} | {50: _STAMP}
 
 
 class PqdifDamageError(RecordingError):

@@ -15,8 +15,7 @@ from pqswarm._base.random import checked_seed, derived_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade import write_comtrade
-from pqswarm.recordings.recording import ChannelHeader, Recording, shift_time
-from pqswarm.recordings.status import StatusChannel
+from pqswarm.recordings.recording import ChannelHeader, Recording, StatusChannel, shift_time
 
 _PAGE = 65536
 """Samples that share a stream of noise."""

@@ -15,18 +15,20 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import FileBytes
+from pqswarm.recordings.names import guess_unit, si_unit, split_unit
 from pqswarm.recordings.recording import (
+    MAX_STATUS,
     Options,
     RawChannel,
     RawRecording,
     RawSource,
     Reader,
     RecordingError,
+    StatusChannel,
+    find_status_changes,
     shift_time,
 )
-from pqswarm.recordings.status import MAX_STATUS, StatusChannel, find_status_changes
 from pqswarm.recordings.text import date_from_text, decode_text, list_date_notes, number_from_text, split_fields
-from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
 _LIMIT = 16_000_000  # bytes
 _HEADER_LINES = 100

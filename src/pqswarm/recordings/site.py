@@ -15,32 +15,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pqswarm._base.checks import check_name, is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, table_error, to_toml
 from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.recordings.names import si_unit
 from pqswarm.recordings.recording import (
     STATES,
-    Channel,
     ChannelHeader,
     Recording,
     RecordingError,
     RecordingHeader,
     RecordingSource,
+    StatusChannel,
 )
-from pqswarm.recordings.status import StatusChannel
+from pqswarm.recordings.source import PickedChannel
 from pqswarm.recordings.text import clean_name, first_names
-from pqswarm.recordings.units import si_unit
-
-
-@dataclass(frozen=True, eq=False)
-class SiteChannel:
-    """A selected channel: its position, its new header, and the factor of its samples."""
-
-    place: int
-    header: ChannelHeader
-    factor: float
-
-    def read(self, recording: Recording) -> Channel:
-        """Return the channel of a recording, renamed and scaled."""
-        samples = recording.channels[self.place].samples
-        return self.header.with_samples(samples if self.factor == 1 else samples * self.factor)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,7 +34,7 @@ class SiteSource(RecordingHeader):
     """A recording source with a site applied."""
 
     inner: RecordingSource
-    picks: tuple[SiteChannel, ...]
+    picks: tuple[PickedChannel, ...]
 
     @property
     def n_samples(self) -> int:
@@ -63,9 +49,13 @@ class SiteSource(RecordingHeader):
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
         """Return scaled samples of the selected channels."""
         part = self.inner.read(first, stop)
+        samples = [part.channels[pick.number].samples for pick in self.picks]
         return replace(
             part,
-            channels=tuple(pick.read(part) for pick in self.picks),
+            channels=tuple(
+                pick.header.with_samples(own if pick.factor == 1 else own * pick.factor)
+                for pick, own in zip(self.picks, samples, strict=True)
+            ),
             nominal_frequency=self.nominal_frequency,
             station=self.station,
             notes=self.notes,
@@ -104,11 +94,6 @@ def read_reference(key: str, value: object) -> str | float:
             raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))
         return value
     return read_voltage(key, value)
-
-
-def read_state(key: str, value: str) -> str:
-    """Return what a channel is, one of the states."""
-    return check_name(key, value, STATES)
 
 
 def _check_site_unit(text: str) -> str:
@@ -163,7 +148,7 @@ class ChannelRule(_SiteTable):
     ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_site_ratio)] = 1.0
     system: Annotated[Text | None, _NONE_IF_EMPTY] = None
     nominal: Voltage | None = None
-    state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
+    state: Annotated[str, AfterValidator(partial(check_name, "state", known=STATES))] | None = None
     ignore: Annotated[bool, Field(strict=True)] = False
 
 
@@ -361,8 +346,8 @@ class Site:
         """
         rules = [self.rule(channel.name) for channel in source.channels]
         picks = [
-            SiteChannel(place, *self._header(channel, rule))
-            for place, (channel, rule) in enumerate(zip(source.channels, rules, strict=True))
+            PickedChannel(number, *self._header(channel, rule))
+            for number, (channel, rule) in enumerate(zip(source.channels, rules, strict=True))
             if not rule.ignore
         ]
         if not picks:

@@ -10,7 +10,7 @@ from pqswarm._base.text import count_text, file_text, frequency_text, printable
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import naming_file
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
-from pqswarm.recordings.phases import find_phase
+from pqswarm.recordings.names import find_phase, guess_unit, is_summary, si_unit
 from pqswarm.recordings.recording import (
     MAX_CHANNELS,
     ChannelHeader,
@@ -20,11 +20,10 @@ from pqswarm.recordings.recording import (
     Recording,
     RecordingError,
     RecordingHeader,
+    StatusChannel,
     shift_time,
 )
-from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import clean_name, first_names
-from pqswarm.recordings.units import guess_unit, is_summary, si_unit
 
 _PIECE = 262_144  # samples fetched at once
 _MAX_NOTES = 10  # on status channels
@@ -43,6 +42,19 @@ def scale_source_samples(samples: FloatArray, factor: float) -> tuple[FloatArray
     return np.where(bad, np.nan, samples), int(bad.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class PickedChannel:
+    """A channel that is read: its number in the file, its header, and the factor to SI units."""
+
+    number: int
+    header: ChannelHeader
+    factor: float
+
+    def scale(self, samples: FloatArray) -> FloatArray:
+        """Samples of the file in SI units."""
+        return scale_source_samples(samples, self.factor)[0]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FileSource(RecordingHeader):
     """A :class:`RecordingSource` over the result of a reader.
@@ -54,7 +66,7 @@ class FileSource(RecordingHeader):
 
     n_samples: int
     raw: RawSource
-    picked: "Sequence[_SourceChannel]"
+    picked: Sequence[PickedChannel]
 
     @cached_property
     def status(self) -> tuple[StatusChannel, ...]:
@@ -108,19 +120,6 @@ _RATES = (1e-5, 1e9)  # Hz; a log has a value a day
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
-@dataclass(frozen=True, eq=False)
-class _SourceChannel:
-    """A channel that is read: its number in the file, its header, and the factor to SI units."""
-
-    number: int
-    header: ChannelHeader
-    factor: float
-
-    def scale(self, samples: FloatArray) -> FloatArray:
-        """Samples of the file in SI units."""
-        return scale_source_samples(samples, self.factor)[0]
-
-
 def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
     notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
@@ -159,10 +158,10 @@ def normalize_source(raw: RawSource, options: Options, path: str = "") -> FileSo
     )
 
 
-def _pick_source_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[_SourceChannel]:
+def _pick_source_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[PickedChannel]:
     """The channels to read, with names, phases and SI units."""
     numbers = _select_source_channels(channels, options.columns)
-    picked: list[_SourceChannel] = []
+    picked: list[PickedChannel] = []
     for number, written in zip(
         numbers, _source_units([channels[i] for i in numbers], options.units, notes), strict=True
     ):
@@ -173,11 +172,11 @@ def _pick_source_channels(channels: Sequence[RawHeader], options: Options, notes
         if unit in ("V", "A") and is_summary(name):
             unit = f"{unit} rms"
         header = ChannelHeader(name, unit, find_phase(channels[number].phase, name))
-        picked.append(_SourceChannel(number, header, factor))
+        picked.append(PickedChannel(number, header, factor))
     return picked
 
 
-def _usable_source_channels(raw: RawSource, picked: Sequence[_SourceChannel], notes: list[str]) -> list[_SourceChannel]:
+def _usable_source_channels(raw: RawSource, picked: Sequence[PickedChannel], notes: list[str]) -> list[PickedChannel]:
     """The channels with at least one sample that is a number; each is read until one is found."""
     empty = list(picked)
     piece = max(_LOOK // max(len(picked), 1), 1024)

@@ -20,6 +20,7 @@ from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import EXPORT, FileBytes, refuse_other_formats
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
+from pqswarm.recordings.names import si_unit, split_unit
 from pqswarm.recordings.recording import Options, RawHeader, RawSource, Reader, Recording, RecordingError, shift_time
 from pqswarm.recordings.source import scale_source_samples
 from pqswarm.recordings.stamps import find_rate_of_stamps
@@ -35,7 +36,6 @@ from pqswarm.recordings.text import (
     number_from_text,
     split_fields,
 )
-from pqswarm.recordings.units import si_unit, split_unit
 
 HEADER_ROWS = 300
 TIME_UNITS = {
@@ -540,8 +540,18 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
         return list(table.T)
 
     channels = [RawHeader(name, unit, "") for name, unit in zip(layout.names, layout.units, strict=True)]
-    source = RawSource(channels, rate, kept.stop - kept.start, fetch, layout.frequency, start, path.name, "CSV", notes)
-    source.missing = "Samples missing, or not numbers: {}."
+    source = RawSource(
+        channels,
+        rate,
+        layout.frequency,
+        start,
+        path.name,
+        "CSV",
+        notes,
+        n_samples=kept.stop - kept.start,
+        fetch=fetch,
+        missing="Samples missing, or not numbers: {}.",
+    )
     return [source]
 
 

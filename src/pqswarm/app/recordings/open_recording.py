@@ -15,7 +15,7 @@ from pqswarm.recordings.envelope import (
     encode_status_channels,
     encode_thinned_series,
 )
-from pqswarm.recordings.status import interruptible_status_reading
+from pqswarm.recordings.recording import interruptible_status_reading
 
 if TYPE_CHECKING:
     from pqswarm.identify import Analysis

@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -19,7 +19,7 @@ from pqswarm.app.workbench import Workbench, is_inside, mark_workbench_file_used
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Analysis, Archive, Failure, default_model
 from pqswarm.identify.archive.analyzer import AnalyzedFile, ArchiveAnalyzer, analyzer_heartbeat
-from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at_file
+from pqswarm.identify.archive.files import SeenFile, look_at_file
 from pqswarm.identify.folder.batch import Candidate, batch_candidate_of, find_batch_candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
@@ -62,7 +62,7 @@ class RecordingFile:
     home: Path
     visitor: str = ""
     problem: str = ""
-    seen: SeenFile | None = None
+    seen: SeenFile | None = field(default=None, compare=False)
     is_waiting: bool = False
 
     @property
@@ -230,7 +230,7 @@ class RecordingFiles:
                 if (path.parent, path.stem.casefold()) not in stems and path.is_file():
                     yield self._without_cfg(path, visitor)
 
-    def _upload(self, candidate: Candidate, known: KnownFile | SeenFile | None, visitor: str) -> RecordingFile:
+    def _upload(self, candidate: Candidate, known: SeenFile | None, visitor: str) -> RecordingFile:
         return _queue_recording_file(candidate, known, f"uploads/{candidate.name}", self.uploads_of(visitor), visitor)
 
     def _without_cfg(self, path: Path, visitor: str) -> RecordingFile:
@@ -240,8 +240,8 @@ class RecordingFiles:
         return RecordingFile(queue_path_id(path), name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 
     def _noted(
-        self, home: Path, candidates: Iterable[Candidate], owner: str, known: Mapping[Path, KnownFile]
-    ) -> Iterator[tuple[Candidate, KnownFile | SeenFile | None]]:
+        self, home: Path, candidates: Iterable[Candidate], owner: str, known: Mapping[Path, SeenFile]
+    ) -> Iterator[tuple[Candidate, SeenFile | None]]:
         """Yield candidates with what the archive knows of them; new ones are noted there."""
         new = list[SeenFile]()
         for one in candidates:
@@ -286,7 +286,7 @@ def queue_path_id(path: Path) -> str:
 
 
 def _queue_recording_file(
-    candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
+    candidate: Candidate, known: SeenFile | None, name: str, home: Path, visitor: str = ""
 ) -> RecordingFile:
     parts = candidate.parts
     stamp = "" if known is None else candidate.stamp
@@ -295,9 +295,8 @@ def _queue_recording_file(
     if known is None:
         return RecordingFile(queue_path_id(parts[0]), name, parts, "", 0, home, visitor, problem)
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
-    waits = not isinstance(known, KnownFile) or known.state == "waiting"
-    seen = known if isinstance(known, SeenFile) else SeenFile(known.path, stamp, known.content, known.owner)
-    return RecordingFile(known.content[:24], name, parts, stamp, modified, home, visitor, "", seen, waits)
+    is_waiting = known.state in ("", "waiting")
+    return RecordingFile(known.content[:24], name, parts, stamp, modified, home, visitor, "", known, is_waiting)
 
 
 def remove_queued_upload(file: RecordingFile) -> list[str]:

@@ -49,8 +49,7 @@ class RecordingRoute(BaseHandler):
     @property
     def section(self) -> RecordingsSection:
         """State shared by the requests."""
-        found: RecordingsSection = self.workbench.sections["recordings"]
-        return found
+        return self.workbench.recordings
 
     async def find(self, name: str) -> RecordingInFile:
         """Return a recording by its ID."""
@@ -98,7 +97,7 @@ class RecordingRoute(BaseHandler):
             raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.section.queue.forget(file)
         await self.work(lambda: self.section.stored.look(now=True))
-        await self.work(lambda: self.section.update(self.visitor, now=True))
+        await self.work(lambda: self.section.files.update(self.visitor, now=True))
         self.workbench.publish(CHANGED, self.visitor)
         return removed
 
@@ -116,7 +115,7 @@ class RecordingListRoute(RecordingRoute):
     async def get(self) -> None:
         """Send the list."""
         section = self.section
-        if await self.work(section.update, self.visitor):
+        if await self.work(section.files.update, self.visitor):
             for page in self.workbench.pages.values():
                 if page is not self.page:
                     page.send(CHANGED)
@@ -578,7 +577,7 @@ class AnalyzeAgainRoute(ArchiveRoute):
         contents = await self.work(self._ask, station, name)
         self.section.queue.ask_again(contents)
         self.section.files.look_again()
-        await self.work(self.section.update, self.visitor)
+        await self.work(self.section.files.update, self.visitor)
         self.section.queue.wake()
         self.workbench.publish(CHANGED)
         self.send_json({"files": len(contents)})

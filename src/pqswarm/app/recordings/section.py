@@ -103,10 +103,6 @@ class RecordingsSection:
 
     # Listing
 
-    def update(self, visitor: str, *, now: bool = False) -> bool:
-        """Scan for files; return whether anything changed."""
-        return self.files.update(visitor, now=now)
-
     def find(self, name: str, visitor: str) -> RecordingInFile:
         """Return a recording by its ID, if the visitor may see it; its file may be elsewhere."""
         base, _, position = name.partition("-")

@@ -257,11 +257,9 @@ def _claim_for_analyzer(archive: "Archive | None", path: Path, again: bool) -> _
     try:
         candidate = find_batch_candidate(path)
         before = archive.files.get(Path(os.path.abspath(path)))  # noqa: PTH100
-        if before is not None and before.stamp == candidate.stamp != "" and before.content:
-            file = SeenFile(before.path, before.stamp, before.content)
-        else:
-            file = look_at_file(candidate, before)
-            archive.files.register([file])
+        is_known = before is not None and before.stamp == candidate.stamp != "" and before.content
+        file = before if before is not None and is_known else look_at_file(candidate, before)
+        archive.files.register([] if is_known else [file])
     except (OSError, PqswarmError) as error:
         return _AnalyzerFile(path, None, "failed", failure=failure_of(error, path, ""))
     return _AnalyzerFile(path, file, archive.files.claim(file.content, again=again))
@@ -299,9 +297,7 @@ def _await_analyzer_results(
     return tuple(archive.results(content, file_text(one.path))), remark
 
 
-@lru_cache(maxsize=4)
-def _load_analyzer_model(path: Path) -> "Model":
-    return load_model(path)
+_load_analyzer_model = lru_cache(4)(load_model)
 
 
 def _run_analyzer_in_worker(

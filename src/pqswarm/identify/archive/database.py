@@ -272,23 +272,20 @@ class ArchiveDatabase:
             raise
         except sqlite3.OperationalError as error:
             text = str(error)
+            if "user-defined function" in text:
+                raise self.damaged(f"a row of {self._local.broken} does not match its digest") from None
+            if "no such" in text or "decode" in text:
+                raise self.damaged(text) from None
             safe = "what was written before is safe"
             no_locks = "its file system has no locks: choose a local disk by --archive"
-            if "full" in text:
-                text = f"the disk is full: {name} could not be written; {safe}. Free some space and try again."
-            elif "interrupted" in text:
-                text = f"{name}: a query took longer than {_READ_SECONDS:g} s and was stopped."
-            elif "locked" in text:
-                text = f"{name} is locked by another program, which must end first, or {no_locks}."
-            elif "readonly" in text:
-                text = f"{name} cannot be written: check the permissions of the file and its folder; {safe}."
-            elif "user-defined function" in text:
-                raise self.damaged(f"a row of {self._local.broken} does not match its digest") from None
-            elif "no such" in text or "decode" in text:
-                raise self.damaged(text) from None
-            else:
-                text = f"{name} cannot be used ({text}): check the disk and its permissions, or {no_locks}."
-            raise PqswarmError(text) from error
+            remedies = {
+                "full": f"the disk is full: {name} could not be written; {safe}. Free some space and try again.",
+                "interrupted": f"{name}: a query took longer than {_READ_SECONDS:g} s and was stopped.",
+                "locked": f"{name} is locked by another program, which must end first, or {no_locks}.",
+                "readonly": f"{name} cannot be written: check the permissions of the file and its folder; {safe}.",
+                "": f"{name} cannot be used ({text}): check the disk and its permissions, or {no_locks}.",
+            }
+            raise PqswarmError(next(remedy for word, remedy in remedies.items() if word in text)) from error
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its message may be damaged, too
             raise self.damaged(error) from None
         except OSError as error:

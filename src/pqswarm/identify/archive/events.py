@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
@@ -33,6 +33,7 @@ FROM events JOIN event_records USING (number) JOIN recordings ON recordings.id =
 JOIN recording_records ON recording_records.recording = recordings.id
 LEFT JOIN incidents ON incidents.recording = events.recording AND incidents.position = events.incident
 WHERE """
+_AMONG = "number IN (SELECT value FROM json_each(?))"
 _MAX_SKIPPED = 1000
 """Events of other folders that are looked at again."""
 _SET_LAST = "INSERT INTO receivers (name, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = excluded.last"
@@ -171,11 +172,9 @@ class ArchivedEvents:
         self.database = database
 
     @reading
-    def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+    def rows(self, numbers: list[int]) -> dict[int, dict[str, Any]]:
         """Return the rows of events: the keys of COLUMNS, their place, and values for lists."""
-        rows = {
-            row["number"]: row for some in _event_number_parts(numbers) for row in self._read(f"number IN ({some})")
-        }
+        rows = {row["number"]: row for row in self._read(_AMONG, json.dumps(numbers))}
         return {number: rows[number] for number in numbers if number in rows}
 
     def all(self) -> Iterator[dict[str, Any]]:
@@ -191,23 +190,22 @@ class ArchivedEvents:
         return list(self._read("recordings.id = ? ORDER BY events.position", recording))
 
     @reading
-    def places(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
+    def places(self, numbers: list[int]) -> dict[int, dict[str, Any]]:
         """Return the recording, position and title of events, for points of charts."""
+        query = (
+            "SELECT number, content, recordings.position AS place, events.position, stations.name AS station, "
+            "events.start, category, cut FROM events JOIN recordings ON recordings.id = recording "
+            f"JOIN stations ON stations.id = station WHERE {_AMONG}"
+        )
         places = {}
-        for some in _event_number_parts(numbers):
-            query = (
-                "SELECT number, content, recordings.position AS place, events.position, stations.name AS station, "
-                "events.start, category, cut FROM events JOIN recordings ON recordings.id = recording "
-                f"JOIN stations ON stations.id = station WHERE number IN ({some})"
-            )
-            for row in self.database.named_rows(query):
-                words = (row["category"], row["station"], from_event_microseconds(row["start"]))
-                places[row["number"]] = {
-                    "recording": recording_id(row["content"], row["place"]),
-                    "event": row["position"],
-                    "title": ", ".join(filter(None, words)),
-                    "cut": row["cut"],
-                }
+        for row in self.database.named_rows(query, json.dumps(numbers)):
+            words = (row["category"], row["station"], from_event_microseconds(row["start"]))
+            places[row["number"]] = {
+                "recording": recording_id(row["content"], row["place"]),
+                "event": row["position"],
+                "title": ", ".join(filter(None, words)),
+                "cut": row["cut"],
+            }
         return places
 
     @reading
@@ -230,12 +228,6 @@ class ArchivedEvents:
                 if recording not in heads:
                     heads[recording] = json.loads(stored["head"]) | {"path": stored["name"]}
                 yield _archived_event_row(stored, heads[recording])
-
-
-def _event_number_parts(numbers: Sequence[int]) -> Iterator[str]:
-    """Some numbers at a time, as a list in SQL."""
-    for start in range(0, len(numbers), _SOME):
-        yield ",".join(str(int(number)) for number in numbers[start : start + _SOME])
 
 
 def _archived_event_row(stored: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,17 +9,15 @@ from itertools import islice
 from math import isfinite
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.archive.archive import Archive
 from pqswarm.identify.archive.corrections import apply_corrections
 from pqswarm.identify.archive.events import event_records, event_values, to_event_microseconds
 from pqswarm.identify.rows import COLUMNS
-
-if TYPE_CHECKING:
-    from pqswarm.identify.archive.archive import Archive
 
 SEPARATORS = (",", ";", "\t")
 DECIMALS = (".", ",")
@@ -81,7 +79,7 @@ def export_table_cell(value: Any, decimal: str) -> Any:
     return disarm(file_text(value)) if isinstance(value, str) else value
 
 
-def export_archive(archive: "Archive", path: Path, separator: str = ",", decimal: str = ".") -> int:
+def export_archive(archive: Archive, path: Path, separator: str = ",", decimal: str = ".") -> int:
     """Write all events to a CSV or Parquet file; return their number."""
     count = 0
 
@@ -125,7 +123,7 @@ def _export_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     write_atomically(path, write)
 
 
-def export_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tuple[Any, ...]]:
+def export_query(archive: Archive, statement: str, seconds: float) -> Iterator[tuple[Any, ...]]:
     """Yield the names of the columns, then the rows of a query in SQL, which can only read and is stopped in time."""
     connection = archive.database.connection
     end = monotonic() + seconds
@@ -154,7 +152,7 @@ def export_query(archive: "Archive", statement: str, seconds: float) -> Iterator
         connection.set_progress_handler(None, 0)
 
 
-def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
+def check_archive(archive: Archive) -> Iterator[tuple[bool, str]]:
     """Yield what is wrong with an archive, and whether it is damage; missing files and failures are not.
 
     Rows are compared with their digests and with each other. What is not seen: the samples of recordings, who is
@@ -174,7 +172,8 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
             yield True, f"{count} {what}."
     for (number,) in rows("SELECT recording FROM recording_records WHERE record != ''"):
         try:
-            yield from ((True, f"recording {number}: {text}.") for text in _compare_recording(archive, number))
+            with archive.database.reading_rows():
+                yield from ((True, f"recording {number}: {text}.") for text in _compare_recording(archive, number))
         except PqswarmError as error:
             yield True, f"recording {number}: {error}"
     for what, read in (("sites", archive.sites), ("corrections", archive.class_corrections)):
@@ -188,13 +187,13 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
         yield True, str(error)
 
 
-def _remark_on_files(archive: "Archive") -> Iterator[str]:
+def _remark_on_files(archive: Archive) -> Iterator[str]:
     """Yield what is missing, failed, was refused or waits."""
     missing = [one for one in archive.files.all().values() if one.content and not one.path.exists()]
     elsewhere = archive.files.by_content(sorted({one.content for one in missing}))
     for one in missing:
         if not any(other.path.exists() for other in elsewhere.get(one.content, ())):
-            yield f"{one.name}: the file is not there; its events are kept."
+            yield f"{file_text(one.path)}: the file is not there; its events are kept."
     for name, reason in archive.database.rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
         yield f"{name}: {reason}"
     for receiver, key, reason in archive.deliveries.refused():
@@ -203,15 +202,15 @@ def _remark_on_files(archive: "Archive") -> Iterator[str]:
         yield f"{count_text(waiting, 'file')} wait to be analysed."
 
 
-def _compare_recording(archive: "Archive", number: int) -> Iterator[str]:
+def _compare_recording(archive: Archive, number: int) -> Iterator[str]:
     """Yield which columns of a recording are not those of its analysis with the corrections in force."""
     analysis = archive.analysis(number)
     if analysis is None:
         return
     query = (
-        "SELECT content, recordings.position, start, seconds, stations.name, n_events FROM recordings JOIN stations "
+        "SELECT content, recordings.position, start, seconds, stations.name, n_events FROM recordings "
+        "JOIN stations ON stations.id = station WHERE recordings.id = ?"
     )
-    query += "ON stations.id = station WHERE recordings.id = ?"
     ((content, place, *head),) = archive.database.rows(query, number)
     start = to_event_microseconds(analysis.start)
     if head != [start, analysis.duration, file_text(analysis.station), len(analysis.events)]:

@@ -1,6 +1,7 @@
 """Files that an archive knows, and claims: who analyses them. Any number of processes may write."""
 
 import hashlib
+import json
 import os
 import secrets
 import socket
@@ -20,8 +21,6 @@ LEASE = 120.0
 """Time after which the claim of a worker that gives no sign of life is taken over [s]."""
 _SKEW = 60.0
 """Time by which the clocks of machines that share an archive may differ [s]."""
-_MAX_PATHS = 500
-"""Files that are looked up at a time."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,7 @@ class SeenFile:
     """A file on disk: its path, its stamp (sizes and times), the key of its content, and whose it is.
 
     `owner` is empty but for uploads; `grown_from` is the key of the content that it began with, if it has grown.
+    `state` is that of its content in the archive: waiting, done, failed or ours; empty if it was not asked.
     """
 
     path: Path
@@ -36,19 +36,8 @@ class SeenFile:
     content: str
     owner: str = ""
     grown_from: str = ""
-
-
-@dataclass(frozen=True)
-class KnownFile:
-    """A file as the archive knows it; `state` is that of its content: waiting, done, failed or ours."""
-
-    path: Path
-    name: str
-    stamp: str
-    content: str
-    owner: str
-    state: str
-    reason: str
+    state: str = ""
+    reason: str = ""
 
 
 class ArchiveFiles:
@@ -118,40 +107,38 @@ class ArchiveFiles:
             database.execute(f"DELETE FROM contents WHERE state = 'waiting' AND at = '' AND {nowhere}")
 
     @reading
-    def all(self, below: Path | None = None) -> dict[Path, KnownFile]:
+    def all(self, below: Path | None = None) -> dict[Path, SeenFile]:
         """Return the known files, or those below a folder."""
         low = b"" if below is None else os.fsencode(below) + os.sep.encode()
         high = b"\xff" if below is None else low[:-1] + bytes([low[-1] + 1])
         return {file.path: file for file in self._find("path >= ? AND path < ?", low, high)}
 
     @reading
-    def get(self, path: Path) -> KnownFile | None:
+    def get(self, path: Path) -> SeenFile | None:
         """Return what is known of a file."""
         return next(self._find("path = ?", os.fsencode(path)), None)
 
     @reading
-    def waiting(self, owner: str = "", limit: int = -1) -> list[KnownFile]:
+    def waiting(self, owner: str = "", limit: int = -1) -> list[SeenFile]:
         """Return the files whose content waits to be analysed, public or of an owner."""
         return list(self._find("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
 
     @reading
-    def by_content(self, contents: Sequence[str]) -> dict[str, list[KnownFile]]:
+    def by_content(self, contents: list[str]) -> dict[str, list[SeenFile]]:
         """Return the files that hold some contents."""
-        files: dict[str, list[KnownFile]] = {}
-        for start in range(0, len(contents), _MAX_PATHS):
-            some = contents[start : start + _MAX_PATHS]
-            for file in self._find(f"content IN ({','.join('?' * len(some))})", *some):
-                files.setdefault(file.content, []).append(file)
+        files: dict[str, list[SeenFile]] = {}
+        for file in self._find("content IN (SELECT value FROM json_each(?))", json.dumps(contents)):
+            files.setdefault(file.content, []).append(file)
         return files
 
-    def _find(self, where: str, *values: Any, limit: int = -1) -> Iterator[KnownFile]:
+    def _find(self, where: str, *values: Any, limit: int = -1) -> Iterator[SeenFile]:
         query = (
-            "SELECT path, name, stamp, content, owner, coalesce(nullif(files.state, ''), contents.state, ''), "
+            "SELECT path, stamp, content, owner, coalesce(nullif(files.state, ''), contents.state, ''), "
             "CASE files.state WHEN '' THEN coalesce(contents.reason, '') ELSE files.reason END "
             f"FROM files LEFT JOIN contents ON digest = content WHERE {where} ORDER BY path LIMIT ?"
         )
-        for path, *rest in self.database.rows(query, *values, limit):
-            yield KnownFile(Path(os.fsdecode(path)), *rest)
+        for path, stamp, content, owner, state, reason in self.database.rows(query, *values, limit):
+            yield SeenFile(Path(os.fsdecode(path)), stamp, content, owner, state=state, reason=reason)
 
     def claim(self, content: str, *, again: bool = False) -> str:
         """Try to become the one who analyses a content: ``"mine"``, ``"busy"`` (another does) or ``"done"``."""
@@ -202,7 +189,7 @@ def _has_file_worker_ended(worker: str) -> bool:
     return worker == "" or (host == socket.gethostname() and rest.isdigit() and not file_writer_is_alive(int(rest)))
 
 
-def look_at_file(candidate: Candidate, before: KnownFile | None = None, owner: str = "") -> SeenFile:
+def look_at_file(candidate: Candidate, before: SeenFile | None = None, owner: str = "") -> SeenFile:
     """Return a file with the key of its content; `before` is what the archive knows of it. Raises OSErrors."""
     digest = candidate.digest()
     if owner:  # uploads are private: the same content is analysed for each visitor, and each name

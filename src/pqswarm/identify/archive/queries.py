@@ -127,15 +127,13 @@ class EventColumns:
     @cached_property
     def voltage(self) -> FloatArray:
         """Voltage on a tolerance curve [%]; that of the event if it has no duration."""
-        percent: FloatArray = np.where(np.isnan(self["percent"]), 100.0 * self["magnitude"], self["percent"])
-        return percent
+        return np.asarray(np.where(np.isnan(self["percent"]), 100.0 * self["magnitude"], self["percent"]))
 
     def is_below(self, curve: ToleranceCurve, places: IntArray) -> BoolArray:
         """Return which events at some places are sags or interruptions below a tolerance curve."""
         ends, levels = (np.array(values) for values in zip(*curve.lower, strict=True))
         limits = levels[np.searchsorted(ends, np.nan_to_num(self["seconds"][places]))]
-        below: BoolArray = (self["type"][places] < _SWELL) & (self.voltage[places] < limits)
-        return below
+        return np.asarray((self["type"][places] < _SWELL) & (self.voltage[places] < limits))
 
 
 class ArchiveQueries:
@@ -219,8 +217,7 @@ class ArchiveQueries:
         types = [code for name, code in _TYPE_CODES.items() if word in name.casefold()]
         mask: BoolArray = np.isin(events["type"], types)
         for name, codes in (("label", texts), ("cause", texts), ("station", stations), ("recording", recordings)):
-            if codes:
-                mask |= _query_is_one_of(events[name], np.array(codes))
+            mask |= np.isin(events[name], codes)
         return mask
 
     # Answers
@@ -381,14 +378,15 @@ class ArchiveQueries:
         ends = table["start"][places] + (np.nan_to_num(table["duration"][places]) * _SECOND).astype(np.int64)
         near = (ends >= low) & (table["recording"][places] != recording) & (table["start"][places] != NO_TIME)
         places = places[near & self.mask(table, EventFilter(owner=owner))[places]]
-        is_same = table["station"][places] == station
-        places = places[np.argsort(is_same, kind="stable")][:limit]
-        listed = self.archive.events.rows(table["number"][places].tolist())
-        delays = dict(zip(table["number"][places].tolist(), table["start"][places].tolist(), strict=True))
-        same = set(table["number"][places[table["station"][places] == station]].tolist())
+        places = places[np.argsort(table["station"][places] == station, kind="stable")][:limit]
+        place_of = dict(zip(table["number"][places].tolist(), places, strict=True))
         return [
-            row | {"same_station": number in same, "delay": (delays[number] - start) / _SECOND}
-            for number, row in listed.items()
+            row
+            | {
+                "same_station": bool(table["station"][place_of[number]] == station),
+                "delay": (int(table["start"][place_of[number]]) - start) / _SECOND,
+            }
+            for number, row in self.archive.events.rows(list(place_of)).items()
         ]
 
     def stations_by_id(self) -> dict[int, str]:
@@ -418,14 +416,6 @@ class ArchiveQueries:
             "first": from_event_microseconds(int(timed.min())) if timed.size else None,
             "last": from_event_microseconds(int(timed.max())) if timed.size else None,
         }
-
-
-def _query_is_one_of(values: Any, ids: IntArray) -> BoolArray:
-    """Whether each ID is one of some."""
-    among = np.zeros(int(max(values.max(initial=0), ids.max(initial=0))) + 1, bool)
-    among[ids] = True
-    mask: BoolArray = among[values]
-    return mask
 
 
 def _begin_queried_groups(start: Any, station: Any, system: Any) -> BoolArray:

@@ -419,7 +419,7 @@ class Watcher:
         elif claim == "done":
             others = [one for one in self.archive.files.by_content([file.content])[file.content] if one.path != path]
             is_touched = before is not None and before.content == file.content
-            said = f"same content as {others[0].name}." if others else ""
+            said = f"same content as {file_text(others[0].path)}." if others else ""
             self._note(candidate, "" if is_touched else "copy" if others else "analysed before", said)
         else:
             self._analyze(candidate, file)

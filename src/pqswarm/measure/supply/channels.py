@@ -12,7 +12,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import fill_gaps
 from pqswarm.recordings.frequency import fundamental_fraction, fundamental_fractions, measure_frequency
-from pqswarm.recordings.phases import find_phase
+from pqswarm.recordings.names import find_phase
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingSource
 from pqswarm.recordings.text import first_names
 
