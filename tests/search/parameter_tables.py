@@ -1,10 +1,10 @@
-"""Generate docs/parameters.md from the parameter classes: ``python -m tests.search.parameter_tables``."""
+"""Generate docs/reference/parameters.md from the parameter classes: ``python -m tests.search.parameter_tables``."""
 
 from pathlib import Path
 
 from pqswarm.search import ALGORITHMS
 
-PAGE = Path(__file__).parents[2] / "docs" / "parameters.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "parameters.md"
 HEAD = """# Parameters of the searches
 
 Every option of every algorithm, with its range and default. The defaults are those of the paper's parameter table
