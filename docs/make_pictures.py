@@ -1,10 +1,10 @@
-"""Draw the card pictures and the chart of the home page from the library and its reference results.
+"""Draw the card pictures, the chart of the home page and the figures of some pages from the library and its results.
 
     python docs/make_pictures.py [FOLDER]
 
-writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent,
-to FOLDER (default ``docs/_static``). Everything is drawn from seeds and from ``docs/results``, so the pictures are
-reproducible. ``make_screenshots.py`` takes those that need a browser.
+writes ``error-against-size.svg``, whose text takes the colour of the page, ``cards/*.png`` and ``FIGURES``, which are
+transparent, to FOLDER (default ``docs/_static``). Everything is drawn from seeds and from ``docs/results``, so the
+pictures are reproducible. ``make_screenshots.py`` takes those that need a browser.
 """
 
 import csv
@@ -29,9 +29,10 @@ from pqswarm.identify import identify
 from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 from pqswarm.report import Palette, plot_error_against_size
-from pqswarm.report.style import BAND, FAINT, GREY, INK, LOSS, STYLE, WAVE
+from pqswarm.report.style import BAND, FAINT, GREY, INK, LOSS, STYLE, WAVE, WIDE
 from pqswarm.report.svg import inline_svg
-from pqswarm.search import ALGORITHMS, UPSO2D, minimize
+from pqswarm.search import ALGORITHMS, UPSO2D, Merit, minimize
+from pqswarm.search.umda import feature_frequencies
 from pqswarm.statistics import friedman
 
 DOCS = Path(__file__).resolve().parent
@@ -39,12 +40,16 @@ HOLDS = "#2d9626"
 Points = dict[str, tuple[np.ndarray, np.ndarray]]
 CARDS: dict[str, Callable[[Axes], None]] = {}
 """Drawing function of each card, by name."""
+FIGURES: dict[str, Callable[[], Figure]] = {}
+"""Drawing function of each figure of a page, by name."""
 
 
 def main() -> None:
     """Draw all pictures."""
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "_static"
     (out / "cards").mkdir(parents=True, exist_ok=True)
+    for name, draw in FIGURES.items():
+        save(draw, out / f"{name}.svg")
     (out / "error-against-size.svg").write_text(chart(), encoding="utf-8")
     lines = {name: partial(words, lines=text) for name, text in WORDS.items()}
     for name, draw in (CARDS | lines).items():
@@ -119,7 +124,7 @@ def runs(study: str) -> tuple[Points, float]:
         for row in csv.DictReader(lines):
             if row["classifier"] == "k-NN":
                 found.setdefault(row["algorithm"], []).append((int(row["size"]), float(row["error"])))
-    text = (DOCS / f"results/{study}.md").read_text(encoding="utf-8")
+    text = (DOCS / f"results/{study}.html").read_text(encoding="utf-8")
     whole = number(r"all 99 features have J\(U\) = (0\.\d+)", text)
     return {
         name: (np.array([s for s, _ in all_]), np.array([e for _, e in all_])) for name, all_ in found.items()
@@ -138,6 +143,22 @@ def card(draw: Callable[[Axes], None]) -> Callable[[Axes], None]:
     """Register a card under the name of its function."""
     CARDS[draw.__name__] = draw
     return draw
+
+
+def figure(name: str) -> Callable[[Callable[[], Figure]], Callable[[], Figure]]:
+    """Register a figure of a page under a name."""
+
+    def register(draw: Callable[[], Figure]) -> Callable[[], Figure]:
+        FIGURES[name] = draw
+        return draw
+
+    return register
+
+
+def save(draw: Callable[[], Figure], path: Path) -> None:
+    """Write a figure as SVG: transparent, with text as text, the same bytes each time."""
+    with mpl.rc_context({**STYLE, "svg.fonttype": "none"}):
+        draw().savefig(path, transparent=True, metadata={"Date": None})
 
 
 def words(axis: Axes, lines: list[str]) -> None:
@@ -182,14 +203,14 @@ def paper_stepped(axis: Axes) -> None:
 @card
 def claims(axis: Axes) -> None:
     """Which claims hold, in the table of the reference results."""
-    text = (DOCS / "results/README.md").read_text(encoding="utf-8")
-    table = text.split("| the paper's claim |")[1].split("\n\n")[0]
-    colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
+    text = (DOCS / "results/replication.md").read_text(encoding="utf-8")
+    table = text.split("| claim of the paper |")[1].split("\n\n")[0]
+    colours = {"holds": HOLDS, "does not": LOSS}
     for i, line in enumerate(table.splitlines()[2:]):
         for j, cell in enumerate(line.strip("|").split("|")[1:5]):
-            colour = next(colour for word, colour in colours.items() if cell.strip().startswith(word))
+            colour = next((colour for word, colour in colours.items() if cell.strip().startswith(word)), FAINT)
             axis.add_patch(mpl.patches.Rectangle((j + 0.05, -i + 0.08), 0.9, 0.84, color=colour, lw=0, alpha=0.85))
-    axis.set(xlim=(0, 4), ylim=(-5, 1))
+    axis.set(xlim=(0, 4), ylim=(-len(table.splitlines()[2:]) + 1, 1))
 
 
 @card
@@ -403,6 +424,108 @@ def parameters(axis: Axes) -> None:
     defaults = UPSO2D(99, seed=0).parameters
     lines = [f"{field.name} = {getattr(defaults, field.name)}" for field in fields(defaults)]
     words(axis, ["[2d-upso]", *[line for line in lines if len(line) < 28][:4]])
+
+
+class WatchedMerit(Merit):
+    """MERIT that notes the draws of its last batch."""
+
+    def _first_new(self, masks, found, order, count):  # type: ignore[no-untyped-def]
+        self.draws = masks
+        return super()._first_new(masks, found, order, count)
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """How often the best subsets of the population contain each feature."""
+        return feature_frequencies(self._masks(self._best_of_population()))
+
+
+def merit_problem() -> tuple[GaussianNBEvaluator, WatchedMerit]:
+    """Return a small data set of 99 features, and a search that has not begun."""
+    dataset = make_dataset(events_per_class=20, snr=float("inf"), seed=0)
+    evaluator = GaussianNBEvaluator(dataset.X(), dataset.y, Folds.stratified(dataset.y, n_folds=5, seed=0))
+    return evaluator, WatchedMerit(evaluator.n_features, seed=0)
+
+
+@figure("merit-batch")
+def merit_batch() -> Figure:
+    """One batch of MERIT: the frequencies, and the draws by predicted and true error."""
+    evaluator, search = merit_problem()
+    for _ in range(12):
+        masks = search.ask()
+        search.tell(masks, evaluator.errors(masks))
+    frequencies = search.frequencies
+    batch = search.ask()
+    evaluated = (search.draws[:, np.newaxis] == batch).all(axis=2).any(axis=1)
+    errors = 100 * evaluator.errors(search.draws)
+    predicted = 100 * (search.draws @ search.slopes)
+    made = Figure(figsize=(WIDE, 2.7), layout="constrained")
+    left, right = made.subplots(1, 2)
+    left.bar(np.arange(1, 100), np.sort(frequencies)[::-1], 0.8, color=WAVE)
+    left.set(xlabel="features, most frequent first", ylabel="frequency in the best subsets", title="1. Frequencies")
+    right.plot(predicted[~evaluated], errors[~evaluated], "o", ms=2.6, mew=0, color=FAINT, label="draws")
+    right.plot(predicted[evaluated], errors[evaluated], "o", ms=3.6, mew=0, color=BAND, label="evaluated")
+    right.legend(frameon=False, loc="upper left", handletextpad=0.1, borderaxespad=0)
+    right.set(xlabel="predicted error, relative [points]", ylabel="true error [%]", title="2. Draws and model")
+    return made
+
+
+@figure("merit-search")
+def merit_search() -> Figure:
+    """A whole search by MERIT: feature frequencies, and the errors of all subsets."""
+    evaluator, search = merit_problem()
+    frequencies, errors = [], []
+    while len(search.seen) < 2000:
+        masks = search.ask()
+        errors.append(100 * evaluator.errors(masks))
+        search.tell(masks, errors[-1] / 100)
+        frequencies.append(search.frequencies)
+    order = np.argsort(-np.mean(frequencies, axis=0), kind="stable")
+    every = np.concatenate(errors)
+    made = Figure(figsize=(WIDE, 4.2), layout="constrained")
+    above, below = made.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    image = above.imshow(
+        np.array(frequencies)[:, order].T, aspect="auto", cmap="Blues", vmin=0, vmax=1, interpolation="nearest",
+        extent=(0, every.size, 99.5, 0.5),
+    )  # fmt: skip
+    made.colorbar(image, ax=above, label="frequency", pad=0.01)
+    above.set(ylabel="feature")
+    ends = np.cumsum([batch.size for batch in errors])
+    below.fill_between(ends, [b.min() for b in errors], [b.max() for b in errors], color=FAINT, alpha=0.35, lw=0)
+    below.plot(ends, np.minimum.accumulate([batch.min() for batch in errors]), color=BAND)
+    below.set(xlabel="evaluations", ylabel="error [%]", ylim=(0, 40))
+    return made
+
+
+@figure("search-budget")
+def search_budget() -> Figure:
+    """Error on new data and cross-validated error against the budget, mean over the problems of the fresh suite."""
+    with (DOCS / "results/fresh-suite.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    titles = {"merit": "MERIT", "umda": "UMDA", "ga-sparse": "GA-sparse"}
+    palette = Palette(["2D-UPSO", *titles.values()], baseline="2D-UPSO")
+    budgets = (300, 1000, 3000)
+    made = Figure(figsize=(WIDE, 2.7), layout="constrained")
+    for axis, column, title in zip(
+        made.subplots(1, 2, sharey=True), ("held_out", "J"), ("error on new data", "cross-validated error"), strict=True
+    ):
+        for name, label in titles.items():
+            means = [mean_by_problem(rows, name, budget, column) for budget in budgets]
+            axis.plot(budgets, means, palette.marker(label), ls="-", color=palette.color(label), label=label)
+        axis.set(title=title, xlabel="evaluations", xscale="log", ylim=(0.1, 0.31))
+        axis.set_xticks(budgets, map(str, budgets), minor=False)
+        axis.set_xticks([], minor=True)
+    made.axes[0].set_ylabel("error")
+    made.axes[0].legend(frameon=False, loc="lower left")
+    return made
+
+
+def mean_by_problem(rows: list[dict[str, str]], algorithm: str, budget: int, column: str) -> float:
+    """Return the mean over the problems of a suite, of each over its estimators."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if (row["algorithm"], row["mark"]) == (algorithm, str(budget)):
+            found.setdefault(row["problem"], []).append(float(row[column]))
+    return float(np.mean([np.mean(values) for values in found.values()]))
 
 
 if __name__ == "__main__":
