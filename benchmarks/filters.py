@@ -4,7 +4,7 @@
     python benchmarks/filters.py --quality   # on wide synthetic data: how many informative features rank first
     python benchmarks/filters.py --paper     # the best subset along each ranking, on the paper's data
 
-It produces the tables of docs/how/filters.md.
+docs/explanation/filters.md says what follows from it.
 """
 
 import argparse

@@ -5,8 +5,8 @@
     python benchmarks/searches.py --paper k-nn --preset paper-grid --algorithms merit --device cuda --save runs.csv
     python benchmarks/searches.py --wide --algorithms merit 2d-upso ga-sparse --seeds 5
 
-The second and third produce the tables of docs/searches.md, on the paper's data (3500 events, 99 features, no noise),
-and compare each algorithm with the published 40 runs of 2D-UPSO (docs/results) by an unpaired test.
+The second and third run on the paper's data (3500 events, 99 features, no noise), and compare each algorithm with the
+published 40 runs of 2D-UPSO (docs/results) by an unpaired test.
 """
 
 import argparse

@@ -39,8 +39,8 @@ def draw(axis, matrix, title, marked=()):
 
 
 _, axes = plt.subplots(1, 2, figsize=(8.5, 1.9), layout="constrained")
-draw(axes[0], from_exemplar, "learnt from the exemplar 1 1 1 0 1")
-draw(axes[1], from_itself, "learnt from itself, 1 1 0 1 0")
+draw(axes[0], from_exemplar, "learned from the exemplar 1 1 1 0 1")
+draw(axes[1], from_itself, "learned from itself, 1 1 0 1 0")
 plt.show()
 
 # %%

@@ -5,7 +5,7 @@
     python research/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method in all cases
     python research/peers.py --data FOLDER --out runs.csv --splits 3 --alternate    # the classifiers take turns
     python research/peers.py --suite wide --limit 60 --data FOLDER --out wide.csv
-    python research/peers.py --out runs.csv --table --methods all kbest swarm --page docs/peers.md --diagram ranks.svg
+    python research/peers.py --out runs.csv --table --page docs/results/peers.md --diagram ranks.svg
 
 FOLDER holds the files that suites.py names. Every method has the same events, folds and CPU time on one thread, without
 imports and compilation; at the limit it returns its best subset so far, or all features if it has none. SwarmSelector

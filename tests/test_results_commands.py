@@ -14,7 +14,7 @@ from pqswarm.study.plan import DatasetPlan, parse_changes
 
 pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-PAGE = RESULTS / "README.md"
+PAGE = RESULTS / "replication.md"
 ON_A_LINE = re.compile(r"^(?:\$ |    )pqswarm ([a-z][^#\n]*)", re.MULTILINE)
 IN_A_SENTENCE = re.compile(r"`pqswarm ([a-z][^`\n]*)`")
 SMALL = {"runs": 2, "max_evaluations": 30, "dataset.events_per_class": 10, "folds.number": 2}

@@ -3,9 +3,9 @@
 A method that predicts by itself leaves its fitted model in `Task.model`; of the others, the estimator is fitted to the
 features.
 
-Every method is run with its defaults where they work on all data; docs/peers.md lists the rest. At the time limit a
-method returns its best subset so far, in one of two ways: it stops by itself (`stops`), or `TimeIsUp` is raised in it,
-and `Task.kept` is returned: what it would have returned then, at first all features.
+Every method is run with its defaults where they work on all data; what differs is here. At the time limit a method
+returns its best subset so far, in one of two ways: it stops by itself (`stops`), or `TimeIsUp` is raised in it, and
+`Task.kept` is returned: what it would have returned then, at first all features.
 """
 
 import importlib

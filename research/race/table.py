@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm.statistics import critical_difference, friedman, wilcoxon_signed_rank
+from pqswarm.statistics import critical_difference, friedman, hommel, wilcoxon_signed_rank
 from race.methods import METHODS, OURS
 
 BASE = "all"  # counts for a method that failed or did not stop: without a selection, all features are used
@@ -38,67 +38,49 @@ def ranked(records):
 
 
 def render(records):
-    """Return Markdown: a table of the methods by mean rank, the errors of each problem, our losses, and versions."""
+    """Return Markdown: a table of the methods by mean rank, how often SwarmSelector is the best, and versions."""
     methods, problems, errors, ranks = ranked(records)
     if not problems:
         return "No problem has been run with every method.\n"
     ours = methods.index(OURS) if OURS in methods else None
     limit = next(iter({r["limit"] for r in records}))
     cases = cases_of(records, methods)[1]
-    each = sorted(sum(case[0] == name for case in cases) for name in problems)
-    columns = {q: by_problem(records, q, methods)[1].mean(axis=0) for q in ("J", "size", "seconds")}
+    sizes = by_problem(records, "size", methods)[1].mean(axis=0)
+    adjusted = adjusted_p(errors, ours)
     rows = []
     for k, method in enumerate(methods):
-        mine = [r for r in records if r["method"] == method and r["problem"] in problems]
         versus = ["", ""]
-        if ours is not None and k != ours and len(problems) > 1:
+        if k in adjusted:
             gap = errors[:, k] - errors[:, ours]
-            p = float(wilcoxon_signed_rank(errors[:, k], errors[:, ours])) if gap.any() else 1.0
-            versus = [f"{(gap > 0).sum()}, {(gap == 0).sum()}, {(gap < 0).sum()}", f"{p:.2g}"]
-        cut = sum(r["status"] == "over" for r in mine) / len(mine)
-        numbers = [f"{errors[:, k].mean():.4f}", f"{ranks[k]:.2f}", *versus, f"{columns['J'][k]:.4f}"]
-        costs = [f"{columns['size'][k]:.0f}", f"{columns['seconds'][k]:.2g}", f"{cut:.0%}"]
-        rows.append([METHODS[method].title, *numbers, *costs])
-    heads = [
-        "method",
-        "held-out error",
-        "mean rank",
-        "problems: ours lower, equal, higher",
-        "p",
-        "J",
-        "features",
-        "CPU s",
-        "stopped by the limit",
-    ]
-    difference = f"{critical_difference(len(methods), len(problems)):.2f}" if len(problems) > 1 else "unknown"
+            versus = [f"{(gap > 0).sum()}, {(gap < 0).sum()}", f"{adjusted[k]:.2g}"]
+        title = METHODS[method].title
+        rows.append([title, f"{errors[:, k].mean():.3f}", f"{ranks[k]:.1f}", *versus, f"{sizes[k]:.0f}"])
+    heads = ["method", "error on new data", "mean rank", "SwarmSelector lower, higher", "p", "features"]
+    difference = f"{critical_difference(len(methods), len(problems)):.1f}" if len(problems) > 1 else "unknown"
     intro = (
-        f"{len(problems)} problems, {len(cases)} cases: {each[0]} to {each[-1]} of each problem, a split with an "
-        f"estimator; {limit} s of CPU time per fit. p: "
-        f"Wilcoxon over problems against SwarmSelector, unadjusted; critical difference of mean ranks {difference}."
+        f"{len(problems)} problems, {len(cases)} cases (a split with an estimator), within {limit} s of CPU time per "
+        f"fit. p: Wilcoxon over problems against SwarmSelector, Hommel-adjusted; critical difference of mean ranks "
+        f"{difference}."
     )
-    parts = [intro, table(heads, rows), losses(methods, problems, errors), versions(records)]
-    single = [[name, *(mark(row, k) for k in range(len(methods)))] for name, row in zip(problems, errors, strict=True)]
-    parts.append("Held-out error of each problem, lowest in bold:")
-    parts.append(table(["", *(METHODS[m].title.replace("scikit-learn ", "") for m in methods)], single))
+    parts = [intro, table(heads, rows), leads(methods, errors), versions(records)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def mark(row, k):
-    return f"**{row[k]:.3f}**" if row[k] == row.min() else f"{row[k]:.3f}"
+def adjusted_p(errors, ours):
+    """Return the Hommel-adjusted p-value of each other method against SwarmSelector, by its column."""
+    if ours is None or len(errors) < 2:
+        return {}
+    others = [k for k in range(errors.shape[1]) if k != ours]
+    p = [float(wilcoxon_signed_rank(errors[:, k], errors[:, ours])) for k in others]
+    return dict(zip(others, hommel(p), strict=True))
 
 
-def losses(methods, problems, errors):
-    """Return a sentence: on which problems a peer is ahead of SwarmSelector, and by how much."""
+def leads(methods, errors):
+    """Return a sentence: on how many problems no other method has a lower error than SwarmSelector."""
     if OURS not in methods:
         return ""
-    gaps = errors[:, methods.index(OURS)] - errors.min(axis=1)
-    found = [
-        f"{problems[k]} ({errors[k].min() + gaps[k]:.3f}; {METHODS[methods[int(errors[k].argmin())]].title} "
-        f"{errors[k].min():.3f})"
-        for k in np.argsort(-gaps, kind="stable")
-        if gaps[k] > 0
-    ]
-    return f"SwarmSelector is not the best on {len(found)} of {len(problems)}: {', '.join(found)}." if found else ""
+    best = int((errors[:, methods.index(OURS)] == errors.min(axis=1)).sum())
+    return f"SwarmSelector has the lowest error, or shares it, on {best} of {len(errors)} problems."
 
 
 def versions(records):

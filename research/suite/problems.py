@@ -23,7 +23,8 @@ any search ran on it. It has what is left of both repositories, and new seeds:
 - generated: six for classifiers by the same rule, from ``SeedSequence(20261119)``.
 - power quality: the three presets at seeds 303 to 305, each with another noise than in the test suite.
 
-Some are kin of problems of the other suites (mfeat, optdigits, text, warp); docs/searches.md says what is left without.
+Some are kin of problems of the other suites (mfeat, optdigits, text, warp); docs/results/searches.md says what is left
+without.
 
 The unseen suite was written down on 2026-11-18, before any search ran on it, to test ensembles of subsets once,
 together with the fresh suite (ensembles.py). Nothing was tuned on either:

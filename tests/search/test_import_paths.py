@@ -11,9 +11,8 @@ from pqswarm.search.conformance import check_search
 from pqswarm.study import plan_text, read_plan, run_study
 from tests.study.studies import contents, records, tiny
 
-PAGE = Path(__file__).parents[2] / "docs" / "how" / "learning2d.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-CODE = "\n".join(BLOCKS).partition("from pqswarm.search.conformance")[0]
+PAGE = Path(__file__).parents[2] / "examples" / "plot_own_swarms.py"
+CODE = PAGE.read_text(encoding="utf-8").partition("# `check_search` runs")[0]
 CLASSES = re.findall(r"^class (\w+)\(Swarm2D\):\n(?:(?:    .*)?\n)+", CODE, re.MULTILINE)
 
 

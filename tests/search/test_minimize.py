@@ -24,7 +24,7 @@ from tests.evaluation.data import dataset
 from tests.search.problems import PROBLEMS, problem
 
 EASY = PROBLEMS[:3]
-# On the last two, with one optimum among 4095 subsets, 2D-UPSO stays behind: docs/searches.md tells why.
+# On the last two, with one optimum among 4095 subsets, 2D-UPSO stays behind: docs/results/searches.md says why.
 BOUNDS = (95, 95, 95, 85, 45)
 
 

@@ -64,7 +64,7 @@ def test_invalid_orders(order):
 
 
 def test_the_plan_of_the_page_on_filters_runs_to_its_report(tmp_path):
-    page = Path(__file__).parents[2] / "docs/how/filters.md"
+    page = Path(__file__).parents[2] / "docs/explanation/filters.md"
     text = next(code for code, _ in blocks(page, "toml") if "ranking-mrmr" in code)
     plan = read_plan(text)
     titles = ["Ranking (mRMR)", "Ranking (ReliefF)"]

@@ -82,7 +82,7 @@ its import path, `estimator = "sklearn.svm.LinearSVC"`, instead of `kind`, with 
 OTHERS = """
 ## Parameters of the algorithms
 
-Given in `parameters`; [Parameters of the searches](../parameters.md) lists them.
+Given in `parameters`; [Parameters of the searches](parameters.md) lists them.
 
 ## Feature options
 
