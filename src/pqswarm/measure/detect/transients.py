@@ -258,6 +258,8 @@ _MIN_SAMPLES = 31.0
 _NOTICED = 0.25  # tuned
 """Fraction of the threshold that the root of the energy must reach in a long stretch; the peak is higher."""
 _USUAL_FACTOR = 6.0
+_SHADOW = 0.3  # tuned
+"""Share of its peak below which a burst has not begun: a ringing of some cycles is in the median of those beside it."""
 
 
 def find_transients(
@@ -369,6 +371,8 @@ class _TransientMeter:
         """Measure one transient: attributes of its part; None if it is the step of a sag's edge."""
         rate = self.sampling_rate
         cycle = rate / self.frequency
+        strength = self.strength[first : last + 1]
+        first += int(np.argmax(strength > _SHADOW * strength.max()))
         end = min(self.signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
         # The past is the cleaner measure, unless it has a transient of its own there or the supply changed (a sag).
         past, future = (float(np.abs(np.nan_to_num(part[first:end], nan=np.inf)).max()) for part in self.filtered)
@@ -407,7 +411,8 @@ class _TransientMeter:
     def _onset(self, first: int) -> int:
         """First sample of a transient that is loud from `first` on: after the last quiet one before it."""
         begin = max(first - round(self.sampling_rate / self.frequency / 8), 0)
-        quiet = np.flatnonzero(self.strength[begin : first + 1] < self.limit[begin : first + 1] / 2)
+        enough = np.maximum(self.limit[begin : first + 1], self.strength[first]) / 2
+        quiet = np.flatnonzero(self.strength[begin : first + 1] < enough)
         return begin + int(quiet[-1]) + 1 if quiet.size else first
 
 

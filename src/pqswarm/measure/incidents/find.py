@@ -18,6 +18,7 @@ from pqswarm.measure.incidents.causes import (
     cell_probability,
     list_evidence,
     measure_currents,
+    measure_line_change,
     name_cell,
 )
 from pqswarm.measure.incidents.stages import (
@@ -117,7 +118,7 @@ class IncidentFinder:
             if trace is None or not trace.time.size
             else find_stages(trace, self.thresholds, self._step_finder(events[0]))
         )
-        facts = CauseFacts(events, trace, stages, self._currents(events, trace))
+        facts = CauseFacts(events, trace, stages, *self._currents(events, trace))
         rule = apply_cause_rules(facts)
         cell = name_cell(rule, facts)
         phases = feeder = ""
@@ -187,10 +188,13 @@ class IncidentFinder:
 
         return find_step
 
-    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[FeederCurrents, ...]:
-        """Currents before the first change of the level, or the main event, and a cycle or less after its start."""
-        if trace is None or not any(one.is_current for one in self.recording.channels):
-            return ()
+    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[tuple[FeederCurrents, ...], float]:
+        """Currents, and change of the voltages between phases, from before a change to a cycle or less after it.
+
+        That is the first change of the level, or else the main event.
+        """
+        if trace is None:
+            return (), float("nan")
         cycle = trace.cycle
         levels = [event for event in events if event.type in _LEVELS] or events[:1]
         start, end = _incident_span(levels)
@@ -198,7 +202,8 @@ class IncidentFinder:
         before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
         voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
-        return measure_currents(self.recording, voltages, before, during, self.supply.frequency)
+        measured = (self.recording, voltages, before, during, self.supply.frequency)
+        return measure_currents(*measured), measure_line_change(*measured)
 
 
 def name_operation(channel: str, state: int) -> str:

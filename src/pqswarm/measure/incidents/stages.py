@@ -216,6 +216,12 @@ class Trace:
         return self._level(late, np.nan)
 
     @cached_property
+    def lasting(self) -> FloatArray:
+        """Change of the levels that stays [pu]; NaN if too little precedes or follows."""
+        seen = (self.time < self.start - _EDGE * self.cycle).sum() >= _LEAST
+        return np.asarray(self.after - (self.before if seen else np.nan))
+
+    @cached_property
     def after_start(self) -> FloatArray:
         """Levels from two cycles after the start to the end of the incident; 1 if it is shorter."""
         return self._level((self.time > self.start + 2 * self.cycle) & (self.time < self.end), 1.0)

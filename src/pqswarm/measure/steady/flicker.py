@@ -22,6 +22,12 @@ _BETTER = 0.6  # tuned
 """Maximum variance that a sine may leave, over that left by a single change of the level."""
 _CHANCE = 1e-3
 """Maximum probability that noise is explained as well."""
+_FEWEST = 48
+_TURNS = 5
+_TOGETHER = 0.35  # tuned
+_NO_CHANGE = 0.55  # tuned
+"""Values of an irregular modulation, turns in them, correlation with a cycle later, of which noise has none, and
+variance that a single change of the level leaves, at least."""
 _SLIGHT = 0.03  # tuned
 """A modulation may exceed the sag and swell thresholds by this much and is still flicker [pu]."""
 
@@ -66,6 +72,27 @@ def find_flicker(urms: FloatArray, frequency: float, *, minimum: float = 0.005) 
     if fraction <= _EXPLAINED or depth < minimum or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
         return None
     return (rate, depth) if unexplained * total < _BETTER * _flicker_left_by_change(urms / urms.mean()) else None
+
+
+def find_irregular_flicker(urms: FloatArray, frequency: float, *, minimum: float) -> tuple[float, float] | None:
+    """Find an irregular modulation, as of an arc furnace, in Urms(1/2) [pu] without events: as :func:`find_flicker`.
+
+    Its depth is the amplitude of a sine with its RMS, its frequency that of the strongest line.
+    """
+    if urms.size < _FEWEST or not np.isfinite(urms).all() or urms.mean() <= 0:
+        return None
+    relative = urms / urms.mean()
+    time = np.arange(urms.size)
+    rest = relative - np.polyval(np.polyfit(time, relative, 1), time)
+    depth = float(np.sqrt(2) * rest.std())
+    if depth < minimum:
+        return None
+    beyond = rest[np.abs(rest) > 0.5 * rest.std()]
+    turns = np.count_nonzero(np.diff(np.sign(beyond)))
+    together = float(np.sum(rest[2:] * rest[:-2]) / np.sum(rest**2))
+    left = _flicker_left_by_change(relative) / float(np.sum((relative - 1) ** 2))
+    is_irregular = turns >= _TURNS and together > _TOGETHER and left > _NO_CHANGE
+    return (strongest_modulation(urms, 2 * frequency, frequency)[0], depth) if is_irregular else None
 
 
 def _flicker_left_by_change(values: FloatArray) -> float:
