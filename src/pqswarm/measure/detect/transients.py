@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, oscillation_word
+from pqswarm.measure.filters import butterworth_sections, filter_sections, settled_past
 
 CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""
@@ -163,22 +164,19 @@ def _forgive_cycle_shift(
 
 def _high_pass_residual(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Causal high-pass filter, started at the first known sample."""
-    from scipy.signal import sosfilt
-
     known = np.flatnonzero(np.isfinite(residual))
     out = np.full(residual.size, np.nan)
     if known.size:
         sections = _high_pass_sections(CUTOFF * frequency, sampling_rate)
-        out[known[0] : known[-1] + 1] = np.asarray(sosfilt(sections, residual[known[0] : known[-1] + 1]))
+        past = settled_past(sections, np.zeros(1))
+        out[known[0] : known[-1] + 1] = filter_sections(sections, residual[None, known[0] : known[-1] + 1], past)[0]
     return out
 
 
 @lru_cache(maxsize=64)
-def _high_pass_sections(hertz: float, sampling_rate: float) -> AnyArray:
+def _high_pass_sections(hertz: float, sampling_rate: float) -> FloatArray:
     """Sections of the filter; its design costs more than a filtering."""
-    from scipy.signal import butter
-
-    return np.asarray(butter(3, hertz, "highpass", fs=sampling_rate, output="sos"))
+    return butterworth_sections(3, hertz, sampling_rate, high=True)
 
 
 def robust_size(values: FloatArray) -> float:

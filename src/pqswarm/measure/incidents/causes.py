@@ -472,8 +472,10 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
-    is_low_before = any(event.type == "sag" and event.start < dead[0].start for event in f.levels if dead)
-    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_low_before
+    is_low_before = any(e.type == "sag" and e.magnitude > _LOST and e.start < dead[0].start for e in f.levels if dead)
+    is_carried = not f.currents or f.currents[0].ratio > _CURRENT
+    is_dip = is_low_before and is_carried
+    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_dip
 
 
 def _is_cause_switching(f: CauseFacts) -> bool:
@@ -497,11 +499,11 @@ RULES = (
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
     CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? The currents do not change"),
+    CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
     CauseRule("transient", "capacitor switching", 0.0, lambda f: _is_cause_switching(f) and _is_cause_capacitor(f)),
-    CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule(
         "all phases briefly",
         "fault",
@@ -584,16 +586,17 @@ RULES = (
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that speaks, and was not mostly wrong on third-party events."""
+    """Return the first rule that speaks, and was right often enough on third-party events."""
+    speaking = (rule for rule in RULES if rule.speaks(facts))
     return next(
         rule
-        for rule in RULES
-        if rule.speaks(facts) and (rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= _LIKELY)
+        for rule in speaking
+        if rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= LEAST_PROBABILITY
     )
 
 
-_LIKELY = 0.5
-"""Least probability of a cause that is named."""
+LEAST_PROBABILITY = 0.6
+"""Of a cause that is named."""
 SIZES = (0.03, 0.1, 0.2, 0.35)
 """Bounds between which changes of Urms(1/2) are of one size [pu]."""
 
