@@ -97,7 +97,7 @@ def test_fault_trip_and_reclosing_are_one_incident(end, course):
     found = characterize(record([faulted, others, others]))
     (incident,) = found.incidents
     assert (incident.cause, incident.course) == ("fault", course)
-    assert incident.phases == "A"
+    assert incident.phases == "AG"
     assert sorted(incident.events) == list(range(len(found.events)))
     assert found.events[incident.events[0]].type == "interruption"
 
@@ -153,9 +153,9 @@ def test_a_verdict_holds_its_incidents():
     assert Analysis.of(plain) == analysis
     rows = analysis.rows()
     assert [row["incident"] for row in rows] == [1, 1]
-    assert sorted(row["cause"] for row in rows) == ["", "fault A, reclosing, successful"]
+    assert sorted(row["cause"] for row in rows) == ["", "fault AG, reclosing, successful"]
     text = analysis.text().splitlines()
-    assert "fault A" in text[1]
+    assert "fault AG" in text[1]
     assert all(line.startswith("    ") for line in text[2:4])
     alone = analysis.only([1])
     assert (alone.incidents[0].events, len(alone.events)) == ((0,), 1)
@@ -196,7 +196,7 @@ def test_a_record_that_starts_dead_does_not_say_that_the_supply_opened():
 def test_evidence_of_a_trip_names_the_phase_that_was_faulted():
     after = box(0.0, 0.4) + box(0.7, 2.0)
     (incident,) = characterize(record([after - 0.6 * box(0.3, 0.4), after, after])).incidents
-    assert incident.title == "fault A, reclosing, successful"
+    assert incident.title == "fault AG, reclosing, successful"
     assert "phase A at 0.40 pu beside the interruption" in incident.evidence
     assert not any("equal dips" in text for text in incident.evidence)
 

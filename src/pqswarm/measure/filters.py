@@ -22,7 +22,7 @@ def bilinear_section(numerator: Sequence[float], denominator: Sequence[float], s
             high, middle = square * rate**2, line * rate
             half = [high + middle + level, 2 * (level - high), high - middle + level]
         halves.append(np.array(half))
-    return np.concatenate(halves) / halves[1][0]
+    return np.asarray(np.concatenate(halves) / halves[1][0])
 
 
 def butterworth_sections(order: int, corner: float, sampling_rate: float, *, high: bool = False) -> FloatArray:

@@ -635,8 +635,8 @@ def _wilson_bound(right: int, total: int) -> float:
     """Lower bound of the 95 % interval of a share, after Wilson; 0 of nothing."""
     z = 1.96
     share = right / max(total, 1)
-    spread = z * float(np.sqrt(share * (1 - share) * total + z * z / 4))
-    return (right + z * z / 2 - spread) / (total + z * z)
+    spread = z * (share * (1 - share) * total + z * z / 4) ** 0.5
+    return float((right + z * z / 2 - spread) / (total + z * z))
 
 
 @cache

@@ -93,7 +93,7 @@ class Incident:
         How it goes on, such as ``"reclosing, successful"``; empty if there is nothing to add.
     phases : str
         The faulted phases by the currents, ``"AG"`` to ``"ABC"``, or, without currents, by the voltages, ``"A"`` to
-        ``"ABC"``; empty if it is no fault.
+        ``"ABC"``, with ``"G"`` if only a fault to earth explains them; empty if it is no fault, or they are unknown.
     feeder : str
         The feeder whose currents rise most in a fault; empty without currents.
     rule : str
