@@ -80,7 +80,7 @@ def main() -> None:
     """Print the cells, with the probability that the package states, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=3000, help="5000 and above test the table")
-    parser.add_argument("--suites", type=int, default=6, metavar="N", help="suites of three_phase, each with its seed")
+    parser.add_argument("--suites", type=int, default=16, metavar="N", help="suites of three_phase, each with its seed")
     parser.add_argument("--records", type=int, default=10, metavar="N", help="of each kind of the other generators")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name} of the package")

@@ -160,7 +160,7 @@ _FIRST = 0.05  # tuned
 _SLIGHT = 0.2  # tuned
 """Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
 _FEEDS = 0.002  # tuned
-_ALIKE = 0.4  # tuned
+_ALIKE = 0.3  # tuned
 """Change of all phases that a capacitor bank leaves [pu], and of the least over the largest."""
 _LITTLE = 0.025  # tuned
 """Dip from which on a second harmonic, or a slow return, speaks against a capacitor bank [pu]."""
@@ -490,7 +490,7 @@ def _is_cause_switching(f: CauseFacts) -> bool:
 def _is_cause_capacitor(f: CauseFacts) -> bool:
     """One that leaves all phases higher, or rings and leaves them lower, or rings where what it leaves is not seen."""
     if np.isnan(f.lasting):
-        return f.rings and f.dip < _LITTLE
+        return f.rings and f.trace is not None and bool(f.trace.dips.max() < _LITTLE)
     return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
 
 
