@@ -489,9 +489,11 @@ def _is_cause_switching(f: CauseFacts) -> bool:
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
     """One that leaves all phases higher, or rings and leaves them lower, or rings where what it leaves is not seen."""
-    if np.isnan(f.lasting):
-        return f.rings and f.trace is not None and bool(f.trace.dips.max() < _LITTLE)
-    return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
+    if f.trace is None or not np.isnan(f.lasting):
+        return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
+    known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
+    dip = float((f.trace.during - known[:, None]).max(initial=0.0))
+    return f.rings and dip < _LITTLE
 
 
 RULES = (
