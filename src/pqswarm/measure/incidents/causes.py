@@ -630,7 +630,7 @@ def cell_probability(cell: str) -> float:
             break
     likely = (right + 1) / (total + 2)
     is_shown = _wilson_bound(right, total) >= _SURE
-    return round(min(likely, _SUREST if is_shown else _SURE - 0.01), 3)
+    return float(round(min(likely, _SUREST if is_shown else _SURE - 0.01), 3))
 
 
 def _wilson_bound(right: int, total: int) -> float:
