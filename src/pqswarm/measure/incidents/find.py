@@ -287,7 +287,8 @@ def _faulted_phases_of_incident(
     first = _phases_that_fall_first(facts)
     parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
-    low = (first or low) & known or (set() if facts.starts_inside else known)  # no names of channels
+    is_hidden = facts.starts_inside and "interruption" in facts.types
+    low = (first or low) & known or (set() if is_hidden else known)  # no names of channels
     return ("" if all(len(phase) == 1 for phase in low) else " ").join(sorted(low)) + earth * bool(low), ""
 
 
