@@ -55,6 +55,8 @@ def print_causes(folders: list[Path]) -> bool:
     right = sum(one.is_right for one in signed)
     grave = sum(one.is_grave for one in compared)
     print(f"\n{right} of {len(signed)} causes right, {grave} wrong with a high probability")
+    phases = [one.has_phases for one in compared if one.has_phases is not None]
+    print(f"{sum(phases)} of {len(phases)} faulted phases right")
     return grave == 0
 
 

@@ -45,6 +45,13 @@ class CauseComparison:
         return not self.is_named if self.truth in UNNAMED else self.said == self.truth
 
     @property
+    def has_phases(self) -> bool | None:
+        """Whether the faulted phases are right; None if they are not known, or no fault is named."""
+        if self.truth != "fault" or not self.true_phases or self.said != "fault":
+            return None
+        return set(self.phases) - {" "} == set(self.true_phases)
+
+    @property
     def is_grave(self) -> bool:
         """Whether a wrong cause is stated as if it was sure."""
         return self.is_named and not self.is_right and (self.truth == HIDDEN or self.probability >= SURE)

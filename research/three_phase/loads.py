@@ -173,6 +173,22 @@ def load_switching(axis: Axis, rng: np.random.Generator, change: str) -> Shape:
     return Shape(axis.wave(phasors), np.ones_like(amps), amps, truth)
 
 
+def repeating_load(axis: Axis, rng: np.random.Generator) -> Shape:
+    """A welder between two phases: six to nine dips of 13 to 20 %, one after another."""
+    count = int(rng.integers(6, 10))
+    period = rng.uniform(0.085, 0.8 / count)
+    start = rng.uniform(0.06, 0.1)
+    since = axis.t - start
+    on = (since >= 0) & (since < count * period) & (since % period < rng.uniform(0.4, 0.6) * period)
+    weights = np.roll([1.0, rng.uniform(0.8, 1.0), 0.0], rng.integers(3))
+    drops = rng.uniform(0.13, 0.2) * weights
+    phasors = BALANCED[:, None] * (1 - drops[:, None] * on)
+    amps = axis.wave(BALANCED[:, None] * LOAD_LAG * (1 + weights[:, None] * on))
+    stage = Stage("load switching", start, start + count * period)
+    truth = Truth("load switching", "repeating load", (stage,), tuple((1 - drops).tolist()))
+    return Shape(axis.wave(phasors), np.ones_like(amps), amps, truth)
+
+
 def nothing(axis: Axis, rng: np.random.Generator) -> Shape:
     """A steady supply."""
     amps = axis.wave(BALANCED * np.exp(-1j * rng.uniform(0.2, 0.6)))

@@ -6,7 +6,14 @@ from math import pi
 
 import numpy as np
 
-from three_phase.loads import capacitor_switching, load_switching, motor_start, nothing, transformer_energising
+from three_phase.loads import (
+    capacitor_switching,
+    load_switching,
+    motor_start,
+    nothing,
+    repeating_load,
+    transformer_energising,
+)
 from three_phase.record import BACKGROUNDS, Axis, Background, Shape, ThreePhaseEvent, record_shape
 from three_phase.sequences import evolving_fault, plain_fault, reclosing, tripped_fault
 
@@ -31,6 +38,7 @@ EVENT_TYPES: dict[str, tuple[int, Callable[[int], Maker]]] = {
     "capacitor switching": (20, lambda _: capacitor_switching),
     "load switching": (16, lambda i: partial(load_switching, change=("on", "off", "on and off")[i % 3])),
     "nothing": (12, lambda _: nothing),
+    "repeating load": (8, lambda _: repeating_load),
 }
 """Numbers of events of each kind, and the function that makes the i-th."""
 

@@ -12,7 +12,7 @@ from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure import characterize
 from pqswarm.measure.detect.transients import find_transients
-from pqswarm.measure.steady.flicker import find_flicker
+from pqswarm.measure.steady.flicker import find_flicker, find_irregular_flicker
 from pqswarm.measure.supply.reference import guess_nominal
 from pqswarm.recordings import STATES, Channel, ChannelRule, Recording, Site
 
@@ -309,3 +309,16 @@ def test_given_reference_and_guess():
     assert guess_nominal(34_700, "AB") == 34_500
     with pytest.raises(PqswarmError, match="nominal_voltage"):
         characterize(record(sine(volts=0.01)), "nominal")
+
+
+def test_irregular_flicker_is_neither_noise_nor_a_change_of_the_level():
+    rng = np.random.default_rng(8)
+    t = np.arange(100) / 100
+    waves = [np.sin(2 * np.pi * (f * t + rng.random())) / (1 + (f / 9) ** 2) for f in np.linspace(1.5, 25, 30)]
+    furnace = 1 + 0.005 * np.sum(waves, axis=0)
+    found = find_irregular_flicker(furnace, 50.0, minimum=0.005)
+    assert found is not None
+    assert 1 < found[0] < 25
+    assert find_irregular_flicker(1 + 0.01 * rng.standard_normal(100), 50.0, minimum=0.005) is None
+    assert find_irregular_flicker(np.where(t > 0.4, 0.97, 1.0), 50.0, minimum=0.005) is None
+    assert find_irregular_flicker(furnace, 50.0, minimum=0.5) is None

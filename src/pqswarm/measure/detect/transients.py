@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, oscillation_word
+from pqswarm.measure.filters import butterworth_sections, filter_sections, settled_past
 
 CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""
@@ -163,22 +164,19 @@ def _forgive_cycle_shift(
 
 def _high_pass_residual(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Causal high-pass filter, started at the first known sample."""
-    from scipy.signal import sosfilt
-
     known = np.flatnonzero(np.isfinite(residual))
     out = np.full(residual.size, np.nan)
     if known.size:
         sections = _high_pass_sections(CUTOFF * frequency, sampling_rate)
-        out[known[0] : known[-1] + 1] = np.asarray(sosfilt(sections, residual[known[0] : known[-1] + 1]))
+        past = settled_past(sections, np.zeros(1))
+        out[known[0] : known[-1] + 1] = filter_sections(sections, residual[None, known[0] : known[-1] + 1], past)[0]
     return out
 
 
 @lru_cache(maxsize=64)
-def _high_pass_sections(hertz: float, sampling_rate: float) -> AnyArray:
+def _high_pass_sections(hertz: float, sampling_rate: float) -> FloatArray:
     """Sections of the filter; its design costs more than a filtering."""
-    from scipy.signal import butter
-
-    return np.asarray(butter(3, hertz, "highpass", fs=sampling_rate, output="sos"))
+    return butterworth_sections(3, hertz, sampling_rate, high=True)
 
 
 def robust_size(values: FloatArray) -> float:
@@ -258,6 +256,8 @@ _MIN_SAMPLES = 31.0
 _NOTICED = 0.25  # tuned
 """Fraction of the threshold that the root of the energy must reach in a long stretch; the peak is higher."""
 _USUAL_FACTOR = 6.0
+_SHADOW = 0.3  # tuned
+"""Share of its peak below which a burst has not begun: a ringing of some cycles is in the median of those beside it."""
 
 
 def find_transients(
@@ -369,6 +369,8 @@ class _TransientMeter:
         """Measure one transient: attributes of its part; None if it is the step of a sag's edge."""
         rate = self.sampling_rate
         cycle = rate / self.frequency
+        strength = self.strength[first : last + 1]
+        first += int(np.argmax(strength > _SHADOW * strength.max()))
         end = min(self.signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
         # The past is the cleaner measure, unless it has a transient of its own there or the supply changed (a sag).
         past, future = (float(np.abs(np.nan_to_num(part[first:end], nan=np.inf)).max()) for part in self.filtered)
@@ -407,7 +409,8 @@ class _TransientMeter:
     def _onset(self, first: int) -> int:
         """First sample of a transient that is loud from `first` on: after the last quiet one before it."""
         begin = max(first - round(self.sampling_rate / self.frequency / 8), 0)
-        quiet = np.flatnonzero(self.strength[begin : first + 1] < self.limit[begin : first + 1] / 2)
+        enough = np.maximum(self.limit[begin : first + 1], self.strength[first]) / 2
+        quiet = np.flatnonzero(self.strength[begin : first + 1] < enough)
         return begin + int(quiet[-1]) + 1 if quiet.size else first
 
 

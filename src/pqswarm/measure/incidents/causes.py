@@ -36,8 +36,8 @@ _MOST = 60
 class FeederCurrents:
     """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic.
 
-    `change` is the largest change of a phase over the largest current before, `active` that of the active power over
-    the apparent power; NaN if the voltages are unknown.
+    `change` is the largest change of a phase over the largest current before; `active` and `reactive` are those of the
+    powers over the apparent power, `factor` is the power factor of the change; NaN if the voltages are unknown.
     """
 
     feeder: str
@@ -46,7 +46,13 @@ class FeederCurrents:
     phases: str
     second: float
     change: float
-    active: float
+    active: float = np.nan
+    reactive: float = np.nan
+
+    @property
+    def factor(self) -> float:
+        """Power factor of what was switched."""
+        return abs(self.active) / max(float(np.hypot(self.active, self.reactive)), 1e-9)
 
     @property
     def ratio(self) -> float:
@@ -75,9 +81,22 @@ def measure_currents(
             own = [places[phase] for phase in "ABC"]
             found = _feeder_currents(system, old[:, own], new[:, own])
             powers = [np.sum(table[0, len(numbers) :] * np.conj(table[0, own])) for table in (old, new) if voltages]
-            active = (powers[1] - powers[0]).real / max(*np.abs(powers), 1e-12) if powers else np.nan
-            feeders.append(replace(found, active=float(active)))
+            if powers:
+                step = complex(powers[1] - powers[0]) / max(*np.abs(powers), 1e-12)
+                found = replace(found, active=step.real, reactive=step.imag)
+            feeders.append(found)
     return tuple(sorted(feeders, key=lambda one: -one.rise))
+
+
+def measure_line_change(
+    recording: RecordingSource, voltages: Sequence[int], before: float, during: float, frequency: float
+) -> float:
+    """Largest change of a voltage between phases over its value before [fraction]; NaN if it is unknown."""
+    old, new = (_phasors_at(recording, list(voltages), moment, frequency) for moment in (before, during))
+    if not voltages or old is None or new is None:
+        return float("nan")
+    lines = [np.abs(table[0] - np.roll(table[0], 1)) for table in (old, new)]
+    return float(np.max(np.abs(lines[1] - lines[0]) / np.maximum(lines[0], 1e-12)))
 
 
 def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
@@ -90,7 +109,7 @@ def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     before = float(np.abs(old[0]).max())
     moved = float(np.abs(np.abs(new[0]) - np.abs(old[0])).max()) / max(before, 1e-12)
     rise = float(np.abs(new[0]).max()) - before
-    return FeederCurrents(name, before, rise, "".join(faulted) + earth, second, moved, np.nan)
+    return FeederCurrents(name, before, rise, "".join(faulted) + earth, second, moved)
 
 
 def _phasors_at(recording: RecordingSource, numbers: list[int], moment: float, frequency: float) -> AnyArray | None:
@@ -134,14 +153,15 @@ _SECOND_RATIO = 0.05  # tuned
 _STAYS = 0.6  # tuned
 _RETURNS = 0.4  # tuned
 """Share of a change that stays from which on it is a step, and below which the voltage has returned."""
-_OSCILLATION = (250.0, 6000.0)  # tuned
+_OSCILLATION = (150.0, 6000.0)  # tuned
 """Frequencies of the ringing of capacitor banks [Hz]."""
-_LASTING = 0.0006  # tuned
-"""Decay of a transient without a clear frequency from which on it is a ringing, and no impulse [s]."""
 _FIRST = 0.05  # tuned
 """Transients in this part of the first cycle are the start of a simulation, or of a recorder."""
 _SLIGHT = 0.2  # tuned
 """Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
+_FEEDS = 0.002  # tuned
+_ALIKE = 0.3  # tuned
+"""Change of all phases that a capacitor bank leaves [pu], and of the least over the largest."""
 _LITTLE = 0.025  # tuned
 """Dip from which on a second harmonic, or a slow return, speaks against a capacitor bank [pu]."""
 _QUICK = 0.25  # tuned
@@ -150,7 +170,16 @@ _CURRENT = 2.0  # tuned
 _INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
 _ACTIVE = 0.05  # tuned
-"""Change of the active power that is a load's."""
+_BY_VOLTAGE = 3.0  # tuned
+"""Change of the active power that is a load's, beyond that of the voltage times this."""
+_FACTOR = 0.5  # tuned
+_LOAD_CURRENT = 4.0  # tuned
+"""Least power factor of a load that is switched, and its largest rise of the current: a motor that starts has less, or
+takes more."""
+_BRIEF = 1.6  # tuned
+"""Cycles up to which a dip is brief: a window of a cycle has its edges, and its harmonics are theirs."""
+_LOW_VOLTAGE = (100.0, 1000.0)
+"""Voltages of a phase in a network whose neutral is earthed [V]; those of secondary windings are lower."""
 _SAME_CURRENT = 0.05  # tuned
 _SAME_VOLTAGE = 0.03  # tuned
 _LOST = 0.15  # tuned
@@ -163,12 +192,16 @@ _FLAT_CYCLES = 12.0  # tuned
 
 @dataclass(frozen=True, eq=False)
 class CauseFacts:
-    """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents."""
+    """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents.
+
+    `line_change` is that of the voltages between phases; NaN if it is unknown.
+    """
 
     events: Sequence[Event]
     trace: Trace | None
     stages: Sequence[IncidentStage] = ()
     currents: Sequence[FeederCurrents] = ()
+    line_change: float = float("nan")
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -231,19 +264,28 @@ class CauseFacts:
         return len(dead) == 1 and dead[0].cut_start and not any(stage.is_low for stage in self.stages)
 
     @cached_property
-    def oscillation(self) -> Event | None:
-        """The largest ringing on two phases, or on the only channel, but for what begins with the first samples."""
+    def transient(self) -> Event | None:
+        """The largest transient on two phases, or on the only channel, but for what begins with the first samples."""
         late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > _FIRST]
-        low, high = _OSCILLATION
-        ringing = [
-            event
-            for event in late
-            if low <= event.details.get("frequency", 0.0) <= high or event.details.get("decay", 0.0) >= _LASTING
-        ]
         labels = {part.label for event in late for part in event.parts}
         if self.trace is None or len(labels) < min(2, len(self.trace.labels)):
             return None
-        return max(ringing, key=lambda event: event.magnitude, default=None)
+        return max(late, key=lambda event: event.magnitude, default=None)
+
+    @cached_property
+    def rings(self) -> bool:
+        """Whether the transient is a ringing of a frequency that capacitor banks have."""
+        low, high = _OSCILLATION
+        return self.transient is not None and low <= self.transient.details.get("frequency", 0.0) <= high
+
+    @cached_property
+    def lasting(self) -> float:
+        """Change of all phases that stays [pu], that of the least one; NaN if unknown, 0 if they change unequally."""
+        if self.trace is None or np.isnan(self.trace.lasting).any():
+            return float("nan")
+        change = self.trace.lasting
+        least = float(change[np.abs(change).argmin()])
+        return least if change.min() * change.max() > 0 and abs(least) > _ALIKE * np.abs(change).max() else 0.0
 
     @cached_property
     def repeats(self) -> int:
@@ -260,7 +302,7 @@ class CauseFacts:
     @cached_property
     def has_inrush(self) -> bool:
         """Whether a current rises with the second harmonic of an inrush."""
-        return any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
+        return not self.is_brief and any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
 
     @cached_property
     def saturates(self) -> bool:
@@ -268,9 +310,22 @@ class CauseFacts:
         return self.has_inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
     @cached_property
+    def is_brief(self) -> bool:
+        """Whether what is low or high is so for a cycle and a half at most."""
+        return bool(self.levels) and max(event.cycles for event in self.levels) <= _BRIEF
+
+    @cached_property
     def has_plain_current(self) -> bool:
-        """Whether a current rises without the second harmonic of an inrush."""
-        return any(one.ratio > _CURRENT and one.second < _INRUSH / 3 for one in self.currents[:1])
+        """Whether a current rises without the second harmonic of an inrush; of a brief one it is that of its edges."""
+        return any(
+            one.ratio > _CURRENT and (one.second < _INRUSH / 3 or self.is_brief or self.opens)
+            for one in self.currents[:1]
+        )
+
+    @cached_property
+    def opens(self) -> bool:
+        """Whether a dip ends in an interruption that lasts to the end of the record."""
+        return "interruption" in self.types and self.ends_inside and not self.starts_inside
 
     @cached_property
     def currents_stay(self) -> bool:
@@ -279,8 +334,17 @@ class CauseFacts:
 
     @cached_property
     def active_steps(self) -> bool:
-        """Whether the active power changes, as no capacitor makes it."""
-        return any(abs(one.active) > _ACTIVE for one in self.currents[:1])
+        """Whether the active power changes, as no capacitor makes it, by more than the voltage explains."""
+        least = _ACTIVE + _BY_VOLTAGE * (0.0 if np.isnan(self.lasting) else abs(self.lasting))
+        return any(abs(one.active) > least and one.reactive > -_ACTIVE for one in self.currents[:1])
+
+    @cached_property
+    def is_load(self) -> bool:
+        """Whether the currents change as those of a load that is switched, and not of a motor that starts."""
+        return any(
+            abs(one.active) > _ACTIVE and one.factor > _FACTOR and one.ratio < _LOAD_CURRENT
+            for one in self.currents[:1]
+        )
 
     @cached_property
     def is_steep(self) -> bool:
@@ -290,7 +354,10 @@ class CauseFacts:
     @cached_property
     def returns(self) -> bool:
         """Whether the voltage is back in the record."""
-        return self.moving is not None and not self.ends_inside and self.moving.left <= _RETURNS
+        if self.moving is None or self.ends_inside:
+            return False
+        is_over = bool(self.levels) and np.isnan(self.moving.left)  # it ends with the record
+        return bool(self.moving.left <= _RETURNS) or is_over
 
     @cached_property
     def returns_at_once(self) -> bool:
@@ -335,6 +402,13 @@ class CauseFacts:
         return bool(moves.min() < -0.04 and moves.max() > 0.06)  # tuned
 
     @cached_property
+    def is_broken_neutral(self) -> bool:
+        """Whether a neutral that is earthed moves and stays, while the voltages between phases do not change."""
+        low, high = _LOW_VOLTAGE
+        is_earthed = low <= self.main.reference_volts <= high
+        return self.neutral_moves and self.ends_inside and is_earthed and not self.line_change > _SAME_VOLTAGE
+
+    @cached_property
     def is_lost_input(self) -> bool:
         """Whether voltages are lost while the other phases and all currents stay: a fuse of a voltage transformer."""
         trace = self.moving
@@ -354,8 +428,8 @@ class CauseFacts:
 
     @cached_property
     def stays(self) -> bool:
-        """Whether a step stays until the end of what is seen."""
-        return self.is_long and self.moving is not None and bool(self.moving.left > _STAYS)
+        """Whether a step stays until the end of what is seen, inside the limits."""
+        return self.moving is not None and self.is_steep and not self.ends_inside and bool(self.moving.left > _STAYS)
 
     @cached_property
     def comes_back(self) -> bool:
@@ -398,15 +472,28 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
-    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault
+    is_low_before = any(e.type == "sag" and e.magnitude > _LOST and e.start < dead[0].start for e in f.levels if dead)
+    is_carried = not f.currents or f.currents[0].ratio > _CURRENT
+    is_dip = is_low_before and is_carried
+    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_dip
 
 
-def _is_cause_capacitor(f: CauseFacts) -> bool:
-    if f.oscillation is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
+def _is_cause_switching(f: CauseFacts) -> bool:
+    """A transient on some phases that moves the voltage slightly."""
+    if f.transient is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
         return False
     if f.dip > 2 * _LITTLE and not f.returns_at_once:
         return False
     return f.size < _SLIGHT and (f.main.type != "sag" or f.main.cycles < 2.0)
+
+
+def _is_cause_capacitor(f: CauseFacts) -> bool:
+    """One that leaves all phases higher, or rings and leaves them lower, or rings where what it leaves is not seen."""
+    if f.trace is None or not np.isnan(f.lasting):
+        return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
+    known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
+    dip = float((f.trace.during - known[:, None]).max(initial=0.0))
+    return f.rings and dip < _LITTLE
 
 
 RULES = (
@@ -414,11 +501,11 @@ RULES = (
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
     CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? The currents do not change"),
+    CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
-    CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_capacitor(f) and f.active_steps),
-    CauseRule("oscillation", "capacitor switching", 0.0, _is_cause_capacitor),
-    CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
+    CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
+    CauseRule("transient", "capacitor switching", 0.0, lambda f: _is_cause_switching(f) and _is_cause_capacitor(f)),
     CauseRule(
         "all phases briefly",
         "fault",
@@ -438,13 +525,14 @@ RULES = (
         0.02,
         lambda f: f.saturates and f.is_steep and f.returns_slowly and f.falls,
     ),
+    CauseRule("open neutral", "unknown", 0.06, lambda f: f.is_broken_neutral, "a broken neutral, or an earth fault"),
     CauseRule(
         "neutral moves",
         "fault",
         0.06,
         lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.is_deep),
     ),
-    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep),
+    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep and f.falls),
     CauseRule(
         "saturation",
         "transformer energising",
@@ -462,19 +550,19 @@ RULES = (
         "steps back",
         "load switching",
         0.02,
-        lambda f: f.is_steep and f.returns_at_once and (bool(f.currents) or not f.is_unequal),
+        lambda f: f.is_steep and f.returns_at_once and not f.is_brief and (bool(f.currents) or not f.is_unequal),
     ),
     CauseRule(
         "slow and equal",
         "motor start",
         0.03,
-        lambda f: f.is_steep and f.returns and f.falls and not f.is_unequal and not f.starts_inside,
+        lambda f: f.is_steep and f.returns_slowly and f.falls and not f.is_unequal and not f.starts_inside,
     ),
     CauseRule(
         "slow and unequal",
         "transformer energising",
         0.03,
-        lambda f: f.is_steep and f.returns and f.falls and not f.has_plain_current,
+        lambda f: f.is_steep and f.returns_slowly and f.falls and not f.has_plain_current,
     ),
     CauseRule(
         "comes back",
@@ -488,7 +576,11 @@ RULES = (
         0.08,
         lambda f: not f.returns and f.is_steep and f.is_unequal and f.falls and not f.comes_back,
     ),
-    CauseRule("step", "load switching", 0.02, lambda f: f.stays and f.is_steep and not f.ends_inside),
+    CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
+    CauseRule("step up", "load switching", 0.02, lambda f: f.stays and not f.falls and "transient" not in f.types),
+    CauseRule(
+        "step down", "load switching", 0.02, lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current
+    ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
 )
@@ -496,18 +588,17 @@ RULES = (
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that speaks, and was not mostly wrong on third-party events."""
+    """Return the first rule that speaks, and was right often enough on third-party events."""
+    speaking = (rule for rule in RULES if rule.speaks(facts))
     return next(
         rule
-        for rule in RULES
-        if rule.speaks(facts) and (rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= _LIKELY)
+        for rule in speaking
+        if rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= LEAST_PROBABILITY
     )
 
 
-_FEW = 5
-"""Events of a cell of the table that are few."""
-_LIKELY = 0.5
-"""Least probability of a cause that is named."""
+LEAST_PROBABILITY = 0.6
+"""Of a cause that is named."""
 SIZES = (0.03, 0.1, 0.2, 0.35)
 """Bounds between which changes of Urms(1/2) are of one size [pu]."""
 
@@ -518,21 +609,36 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
     return f"{rule.name}, change from {100 * bounds[-1]:g} %, {'with' if facts.currents else 'without'} currents"
 
 
-_SUREST = 0.99  # largest probability: there are kinds of events that the table does not have
+_SUREST = 0.95
+"""Largest probability: there are kinds of events that the table does not have."""
+_SURE = 0.8
+_ENOUGH = 16
+"""Probability that only enough events can show, so many that the lower bound of the 95 % interval is above it."""
 
 
 def cell_probability(cell: str) -> float:
     """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower.
 
-    If there are few, those of the same rule and size with or without currents count as well.
+    If there are few, those of the same rule and size with or without currents count, else all of the rule.
     """
+    rule, size, _ = cell.split(", ")
     table = read_probabilities()
-    right, total = table.get(cell, (0, 0))
-    if total < _FEW:
-        start, word, end = cell.rpartition("without") if cell.endswith("without currents") else cell.rpartition("with")
-        more_right, more = table.get(start + ("with" if word == "without" else "without") + end, (0, 0))
-        right, total = right + more_right, total + more
-    return min(_SUREST, round((right + 1) / (total + 2), 3))
+    for start in (cell, f"{rule}, {size},", f"{rule},"):
+        counts = [counts for name, counts in table.items() if name.startswith(start)]
+        right, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
+        if total >= _ENOUGH:
+            break
+    likely = (right + 1) / (total + 2)
+    is_shown = _wilson_bound(right, total) >= _SURE
+    return float(round(min(likely, _SUREST if is_shown else _SURE - 0.01), 3))
+
+
+def _wilson_bound(right: int, total: int) -> float:
+    """Lower bound of the 95 % interval of a share, after Wilson; 0 of nothing."""
+    z = 1.96
+    share = right / max(total, 1)
+    spread = z * (share * (1 - share) * total + z * z / 4) ** 0.5
+    return float((right + z * z / 2 - spread) / (total + z * z))
 
 
 @cache
@@ -559,7 +665,7 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     if facts.returns and not np.isnan(trace.recovery):
         how = "at once" if facts.returns_at_once else "slowly"
         yield f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
-    elif facts.stays:
+    elif facts.stays and facts.is_long:
         yield f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu"
     if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
         word = "unequal" if facts.is_unequal else "equal"
@@ -577,8 +683,8 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     if facts.saturates and facts.second > 0:
         yield f"second harmonic rises by {100 * facts.second:.1f} %"
     sharp = max((e for e in facts.events if e.type == "transient"), key=lambda e: e.magnitude, default=None)
-    if sharp is not None and (facts.moving is None or facts.oscillation is not None):
-        yield _evidence_of_transient(facts.oscillation or sharp)
+    if sharp is not None and (facts.moving is None or facts.transient is not None):
+        yield _evidence_of_transient(facts.transient or sharp)
     if facts.neutral_moves:
         yield "some phases rise while others fall: the neutral moves"
 

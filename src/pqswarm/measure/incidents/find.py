@@ -18,6 +18,7 @@ from pqswarm.measure.incidents.causes import (
     cell_probability,
     list_evidence,
     measure_currents,
+    measure_line_change,
     name_cell,
 )
 from pqswarm.measure.incidents.stages import (
@@ -53,6 +54,12 @@ _OPERATIONS = (
     (re.compile(r"pick-?_? ?up|(?<![a-z])start(?![a-z])|(?<![a-z])pu(?![a-z])", re.I), "pickup", "reset"),
 )
 """Names of status channels of relays and breakers, and what it means that one is on, and off."""
+_DIPS = 0.25  # tuned
+_CARRIES = 0.03  # tuned
+_COLLAPSE = 0.6  # tuned
+_KEPT = 0.95  # tuned
+"""Dip of a faulted phase over the deepest one; change of the current of a phase in an earth fault, over the largest;
+levels of a phase that has a fault to earth, and of the others, which keep their voltage [pu]."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -117,7 +124,7 @@ class IncidentFinder:
             if trace is None or not trace.time.size
             else find_stages(trace, self.thresholds, self._step_finder(events[0]))
         )
-        facts = CauseFacts(events, trace, stages, self._currents(events, trace))
+        facts = CauseFacts(events, trace, stages, *self._currents(events, trace))
         rule = apply_cause_rules(facts)
         cell = name_cell(rule, facts)
         phases = feeder = ""
@@ -187,10 +194,13 @@ class IncidentFinder:
 
         return find_step
 
-    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[FeederCurrents, ...]:
-        """Currents before the first change of the level, or the main event, and a cycle or less after its start."""
-        if trace is None or not any(one.is_current for one in self.recording.channels):
-            return ()
+    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[tuple[FeederCurrents, ...], float]:
+        """Currents, and change of the voltages between phases, from before a change to a cycle or less after it.
+
+        That is the first change of the level, or else the main event.
+        """
+        if trace is None:
+            return (), float("nan")
         cycle = trace.cycle
         levels = [event for event in events if event.type in _LEVELS] or events[:1]
         start, end = _incident_span(levels)
@@ -198,7 +208,8 @@ class IncidentFinder:
         before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
         voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
-        return measure_currents(self.recording, voltages, before, during, self.supply.frequency)
+        measured = (self.recording, voltages, before, during, self.supply.frequency)
+        return measure_currents(*measured), measure_line_change(*measured)
 
 
 def name_operation(channel: str, state: int) -> str:
@@ -265,16 +276,30 @@ def _faulted_phases_of_incident(
     facts: CauseFacts, stages: Sequence[IncidentStage], thresholds: Thresholds
 ) -> tuple[str, str]:
     """Faulted phases and feeder, by the currents if they rise, else by the voltages while some phase is live."""
-    if facts.currents and facts.currents[0].ratio > 1.5:  # tuned
-        return facts.currents[0].phases, facts.currents[0].feeder
+    feeder = facts.currents[0] if facts.currents else None
+    if feeder is not None and feeder.ratio > 1.5:  # tuned
+        return _phases_of_currents_that_dip(facts, feeder), feeder.feeder
     low = _phases_in_earth_fault(facts)
     if low:
-        return "".join(sorted(low)) + "G", ""
-    low = _phases_that_fall_first(facts) or _faulted_phases_of_stage(stages, thresholds)
+        is_one = feeder is not None and len(feeder.phases) == 2 and feeder.change > _CARRIES
+        return (feeder.phases if feeder is not None and is_one else "".join(sorted(low)) + "G"), ""
+    low, earth = _faulted_phases_of_stage(stages, thresholds)
+    first = _phases_that_fall_first(facts)
     parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
-    low = low & known or known  # no names of channels
-    return ("" if all(len(phase) == 1 for phase in low) else " ").join(sorted(low)), ""
+    is_hidden = facts.starts_inside and "interruption" in facts.types
+    low = (first or low) & known or (set() if is_hidden else known)  # no names of channels
+    return ("" if all(len(phase) == 1 for phase in low) else " ").join(sorted(low)) + earth * bool(low), ""
+
+
+def _phases_of_currents_that_dip(facts: CauseFacts, feeder: FeederCurrents) -> str:
+    """Faulted phases by the currents, but for those whose voltage stays; the earth as the currents have it."""
+    trace = facts.moving
+    if trace is None or set(trace.labels) != set("ABC") or facts.neutral_moves or "interruption" in facts.types:
+        return feeder.phases
+    dips = dict(zip(trace.labels, trace.dips, strict=True))
+    least = _DIPS * max(dips.values())
+    return "".join(phase for phase in feeder.phases if dips.get(phase, np.inf) >= least)
 
 
 def _phases_in_earth_fault(facts: CauseFacts) -> set[str]:
@@ -295,10 +320,16 @@ def _phases_that_fall_first(facts: CauseFacts) -> set[str]:
     return {phase for phase, start in starts.items() if start < soon} if max(starts.values()) > soon else set()
 
 
-def _faulted_phases_of_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> set[str]:
-    """The phases that are low in a stage in which another has voltage."""
-    live = [stage.levels for stage in stages if max(stage.levels.values(), default=0.0) > thresholds.interruption]
-    return {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
+def _faulted_phases_of_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> tuple[set[str], str]:
+    """The phases that are low in a stage in which another has voltage, and ``"G"`` if only earth explains it.
+
+    That is one phase that collapses while the others stay or rise: a fault between phases takes two of them along.
+    """
+    live = [stage.levels for stage in stages if max(stage.levels.values(), default=0.0) > thresholds.sag]
+    low = {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
+    ordered = [sorted(levels.values()) for levels in live if all(len(phase) == 1 for phase in levels)]
+    is_earth = any(len(levels) == 3 and levels[0] < _COLLAPSE and levels[1] > _KEPT for levels in ordered)
+    return low, "G" if is_earth and len(low) == 1 else ""
 
 
 _OTHER_STAGES = {

@@ -93,7 +93,7 @@ class Incident:
         How it goes on, such as ``"reclosing, successful"``; empty if there is nothing to add.
     phases : str
         The faulted phases by the currents, ``"AG"`` to ``"ABC"``, or, without currents, by the voltages, ``"A"`` to
-        ``"ABC"``; empty if it is no fault.
+        ``"ABC"``, with ``"G"`` if only a fault to earth explains them; empty if it is no fault, or they are unknown.
     feeder : str
         The feeder whose currents rise most in a fault; empty without currents.
     rule : str
@@ -214,6 +214,12 @@ class Trace:
         """Levels at the end of what follows the incident; NaN if too little follows."""
         late = (self.time > self.end + _EDGE * self.cycle) & (self.time > self.time[-1] - _PAST * self.cycle)
         return self._level(late, np.nan)
+
+    @cached_property
+    def lasting(self) -> FloatArray:
+        """Change of the levels that stays [pu]; NaN if too little precedes or follows."""
+        seen = (self.time < self.start - _EDGE * self.cycle).sum() >= _LEAST
+        return np.asarray(self.after - (self.before if seen else np.nan))
 
     @cached_property
     def after_start(self) -> FloatArray:

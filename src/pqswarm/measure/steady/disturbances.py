@@ -18,7 +18,12 @@ from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.detect.urms import fill_gaps, known_median
 from pqswarm.measure.event import ChannelEvent, Event, group_overlapping
-from pqswarm.measure.steady.flicker import find_flicker, longest_quiet_stretch, strongest_modulation
+from pqswarm.measure.steady.flicker import (
+    find_flicker,
+    find_irregular_flicker,
+    longest_quiet_stretch,
+    strongest_modulation,
+)
 from pqswarm.measure.steady.harmonics import steadiest_cycles
 from pqswarm.measure.steady.notching import measure_notches
 from pqswarm.measure.steady.series import SteadySeries, WindowMeter, WindowValues, build_series, highest_order
@@ -92,15 +97,16 @@ class SteadyFinder:
         return parts
 
     def _find_short_flicker(self) -> list[ChannelEvent]:
-        """Find a sinusoidal modulation in the longest stretch without an event."""
+        """Find a modulation, sinusoidal or irregular, in the longest stretch without an event."""
         length = self.recording.n_samples / self.recording.sampling_rate
         parts = []
         for i, (urms, spans) in enumerate(zip(self.urms, self.spans, strict=True)):
             if not self.supply.references[i].volts > 0:
                 continue
-            flicker = find_flicker(
-                longest_quiet_stretch(urms, spans), self.supply.frequency, minimum=self.thresholds.flicker
-            )
+            quiet = longest_quiet_stretch(urms, spans)
+            finders = (find_flicker, find_irregular_flicker)
+            found = (find(quiet, self.supply.frequency, minimum=self.thresholds.flicker) for find in finders)
+            flicker = next(filter(None, found), None)
             if flicker is None:
                 continue
             rate, depth = flicker

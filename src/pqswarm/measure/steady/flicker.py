@@ -3,13 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.spans import Span
+from pqswarm.measure.filters import (
+    bilinear_section,
+    butterworth_sections,
+    filter_sections,
+    response_at,
+    settled_past,
+)
 from pqswarm.measure.thresholds import Thresholds
 
 _BAND = (1.0, 25.0)
@@ -22,6 +28,12 @@ _BETTER = 0.6  # tuned
 """Maximum variance that a sine may leave, over that left by a single change of the level."""
 _CHANCE = 1e-3
 """Maximum probability that noise is explained as well."""
+_FEWEST = 48
+_TURNS = 5
+_TOGETHER = 0.35  # tuned
+_NO_CHANGE = 0.55  # tuned
+"""Values of an irregular modulation, turns in them, correlation with a cycle later, of which noise has none, and
+variance that a single change of the level leaves, at least."""
 _SLIGHT = 0.03  # tuned
 """A modulation may exceed the sag and swell thresholds by this much and is still flicker [pu]."""
 
@@ -66,6 +78,27 @@ def find_flicker(urms: FloatArray, frequency: float, *, minimum: float = 0.005) 
     if fraction <= _EXPLAINED or depth < minimum or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
         return None
     return (rate, depth) if unexplained * total < _BETTER * _flicker_left_by_change(urms / urms.mean()) else None
+
+
+def find_irregular_flicker(urms: FloatArray, frequency: float, *, minimum: float) -> tuple[float, float] | None:
+    """Find an irregular modulation, as of an arc furnace, in Urms(1/2) [pu] without events: as :func:`find_flicker`.
+
+    Its depth is the amplitude of a sine with its RMS, its frequency that of the strongest line.
+    """
+    if urms.size < _FEWEST or not np.isfinite(urms).all() or urms.mean() <= 0:
+        return None
+    relative = urms / urms.mean()
+    time = np.arange(urms.size)
+    rest = relative - np.polyval(np.polyfit(time, relative, 1), time)
+    depth = float(np.sqrt(2) * rest.std())
+    if depth < minimum:
+        return None
+    beyond = rest[np.abs(rest) > 0.5 * rest.std()]
+    turns = np.count_nonzero(np.diff(np.sign(beyond)))
+    together = float(np.sum(rest[2:] * rest[:-2]) / np.sum(rest**2))
+    left = _flicker_left_by_change(relative) / float(np.sum((relative - 1) ** 2))
+    is_irregular = turns >= _TURNS and together > _TOGETHER and left > _NO_CHANGE
+    return (strongest_modulation(urms, 2 * frequency, frequency)[0], depth) if is_irregular else None
 
 
 def _flicker_left_by_change(values: FloatArray) -> float:
@@ -321,56 +354,42 @@ class _FlickerFilters:
     """Blocks 1, 3 and 4 on the decimated square, with their state."""
 
     def __init__(self, rate: float, nominal_frequency: float, lamp: _FlickerLamp, n_channels: int) -> None:
-        from scipy import signal
-
         self.weight, self.level, self.smooth, self.gain = _design_flicker_filters(rate, nominal_frequency, lamp)
-        self._run = signal.sosfilt
-        self._states = [np.zeros((sos.shape[0], n_channels, 2)) for sos in (self.level, self.weight, self.smooth)]
+        self._past = [settled_past(one, np.zeros(n_channels)) for one in (self.level, self.weight, self.smooth)]
 
     def start(self, mean_square: FloatArray) -> None:
         """Begin as if the level had always been this; channels are the first axis."""
-        from scipy.signal import sosfilt_zi
-
-        self._states[0] = sosfilt_zi(self.level)[:, None, :] * mean_square[None, :, None]
-        self._states[1] = np.repeat(sosfilt_zi(self.weight)[:, None, :], mean_square.size, axis=1)
+        self._past[0] = settled_past(self.level, mean_square)
+        self._past[1] = settled_past(self.weight, np.ones(mean_square.size))
 
     def run(self, square: FloatArray) -> FloatArray:
         """Filter the next values of the square."""
-        level, self._states[0] = self._run(self.level, square, zi=self._states[0])
+        level, self._past[0] = filter_sections(self.level, square, self._past[0])
         relative = np.divide(square, level, out=np.ones_like(square), where=level > 0)
-        weighted, self._states[1] = self._run(self.weight, relative, zi=self._states[1])
-        sensation, self._states[2] = self._run(self.smooth, weighted**2, zi=self._states[2])
+        weighted, self._past[1] = filter_sections(self.weight, relative, self._past[1])
+        sensation, self._past[2] = filter_sections(self.smooth, weighted**2, self._past[2])
         return np.asarray(np.maximum(sensation, 0.0) * self.gain)
 
 
 @lru_cache(maxsize=32)
 def _design_flicker_filters(
     rate: float, nominal_frequency: float, lamp: _FlickerLamp
-) -> tuple[Any, FloatArray, FloatArray, float]:
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Sections of weighting, level and smoothing, and the gain; their design costs more than a short recording."""
-    from scipy import signal
-
     w1, w2, w3, w4 = (2 * np.pi * corner for corner in lamp.corners)
-    eye = [lamp.k * w1, 0.0], [1.0, 2 * 2 * np.pi * lamp.damping, w1**2]
-    brain = [1 / w2, 1.0], [1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0]
+    eye = bilinear_section((0.0, lamp.k * w1, 0.0), (1.0, 2 * 2 * np.pi * lamp.damping, w1**2), rate)
+    brain = bilinear_section((0.0, 1 / w2, 1.0), (1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0), rate)
     highest = 42.0 if nominal_frequency > 55 else 35.0
-    sections = [signal.butter(1, 0.05, "high", fs=rate, output="sos"), signal.butter(6, highest, fs=rate, output="sos")]
-    sections += [signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)]
-    weight: Any = np.concatenate(sections)
-    level = _flicker_low_pass(_LEVEL_SECONDS, rate)
-    smooth = _flicker_low_pass(_SMOOTHING_SECONDS, rate)
+    band = [butterworth_sections(1, 0.05, rate, high=True), butterworth_sections(6, highest, rate)]
+    weight = np.concatenate([*band, [eye, brain]])
+    level, smooth = (
+        bilinear_section((0.0, 0.0, 1.0), (0.0, seconds, 1.0), rate)[None]
+        for seconds in (_LEVEL_SECONDS, _SMOOTHING_SECONDS)
+    )
     # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
-    tone = np.array([8.8, 17.6])
-    through = np.abs(signal.sosfreqz(weight, tone, fs=rate)[1][0]) * lamp.perceptible / 100
-    gain = 2 / (through**2 * (1 + np.abs(signal.sosfreqz(smooth, tone, fs=rate)[1][1])))
-    return weight, level, smooth, float(gain)
-
-
-def _flicker_low_pass(seconds: float, rate: float) -> FloatArray:
-    """Low-pass of first order as a section, with a time constant."""
-    from scipy import signal
-
-    return np.asarray(signal.tf2sos(*signal.bilinear([1.0], [seconds, 1.0], fs=rate)))
+    through = response_at(weight, 8.8, rate) * lamp.perceptible / 100
+    gain = 2 / (through**2 * (1 + response_at(smooth, 2 * 8.8, rate)))
+    return weight, level, smooth, gain
 
 
 def short_term_severity(sensation: FloatArray) -> float:
