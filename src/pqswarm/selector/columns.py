@@ -34,9 +34,9 @@ def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
         listed = ", ".join(f"{names[place]!r} ({reasons[place].rstrip('.')})" for place in refused[:_NAMED])
         raise PqswarmError(
             f"{type(evaluator.estimator).__name__} refuses {count_text(len(refused), 'feature')}, {listed}: encode or "
-            f"impute in a pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), "
-            f"make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), or leave columns out by "
-            f"constraints={{'excluded': [...]}}."
+            f"impute in a pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder("
+            f"handle_unknown='ignore'), make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), "
+            f"or leave columns out by constraints={{'excluded': [...]}}."
         )
 
 

@@ -136,13 +136,14 @@ class KNNEvaluator(ExactEvaluator):
     def _arrangement(self, n_selected: int) -> Any:
         from pqswarm.evaluation.exact.knn.filter_kernels import KNNArrangement
 
-        return KNNArrangement(self.n_samples, n_selected, self.metric_number)
+        return KNNArrangement(self.n_samples, n_selected, self.metric_number)  # type: ignore[no-untyped-call]
 
     def _scratch(self, arranged: Any, n_guesses: int, k: int) -> Any:
         from pqswarm.evaluation.exact.knn.kernels import knn_scratch
 
         _, near, _, _, codes, points = arranged[:6]
-        return knn_scratch(self.n_samples, n_guesses, k, (codes.size + points.size) // len(near))
+        width = (codes.size + points.size) // len(near)
+        return knn_scratch(self.n_samples, n_guesses, k, width)  # type: ignore[no-untyped-call]
 
     def _search(
         self,
