@@ -150,12 +150,13 @@ def check_reads():
         y = np.arange(n) % 3
         evaluator = KNNEvaluator(X, y, Folds(np.arange(n) % 4), metric=METRICS[metric], n_jobs=1)
         selected = np.arange(p)
-        arranged = evaluator._arrange(0, selected)
+        arranged = evaluator._arrangement(p).arrange(*evaluator._rows[0], evaluator.views[0].exponents, selected)
         parts = tuple(guarded(part, at_end) if np.ndim(part) and part.size else part for part in arranged)
         for guesses in (np.empty((n, 0), np.int32), evaluator._guesses):
             labels = [np.empty(n, np.int64) for _ in range(2)]
             for given, predicted in zip((arranged, parts), labels, strict=True):
-                search = (given, evaluator.views[0], selected, guesses, range(4), 3, (0, n))
+                scratch = evaluator._scratch(given, guesses.shape[1], 3)
+                search = (given, evaluator.views[0], selected, guesses, (0, n), scratch)
                 evaluator._search(*search, predicted, np.empty((0, 0), np.int32))
             assert np.array_equal(*labels)
 

@@ -322,3 +322,16 @@ def test_no_more_is_unpacked_than_a_search_can_have(tmp_path, monkeypatch):
     with pytest.raises(FileFormatError, match="is damaged or not"):
         quick(storage=file).fit(*WINE)
     assert not read
+
+
+def test_only_methods_that_are_limited_unpack(tmp_path):
+    """The directory entry does not limit what the others unpack to."""
+    file = tmp_path / "wine.npz"
+    quick(storage=file).fit(*WINE)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(FileFormatError, match="is damaged or not"):
+        quick(storage=file).fit(*WINE)

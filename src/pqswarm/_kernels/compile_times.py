@@ -18,7 +18,7 @@ def call_when_compiling(listener: Callable[[], None] | None) -> None:
 def log_compiling() -> None:
     """Log once when this process starts to compile, unless something else listens."""
     if _listener is None and _last == -inf:
-        text = "compiling functions that this machine has not run before: up to 20 s."
+        text = "compiling functions that this machine has not run before: up to 10 s."
         call_when_compiling(lambda: logging.getLogger("pqswarm").warning(text))
 
 

@@ -39,7 +39,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     keep = options.pop("cache", False)
 
     def compiled(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**options)(function)
+        dispatcher = numba.njit(**options, no_cfunc_wrapper=True)(function)  # nothing calls it from C
         if keep and hasattr(dispatcher, "_cache"):  # else the compiler is turned off
             try:
                 dispatcher._cache = _CompiledCodeCache(function)

@@ -15,6 +15,7 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import logarithm
 
 _MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
+_MERIT_STEPS = 4  # of a fit of the model
 
 
 @njit(cache=True, nogil=True)
@@ -285,51 +286,32 @@ def deposit_pheromone(pheromone, paths, errors, factor, evaporation, low, high):
 
 
 @njit(cache=True, nogil=True)
-def fit_merit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
-    """Improve the slopes of a ridge regression of errors on features by some steps of conjugate gradients.
+def fit_merit_slopes(places, ends, rows, weights, gains, slopes, shrinkage, scratch):
+    """Improve the slopes of a weighted ridge regression of `gains` on features by some steps of conjugate gradients.
 
-    Good subsets weigh more; the penalty is worth `shrinkage` of them. Return the standard deviation of the residuals.
+    The penalty is worth `shrinkage` subsets. Return the sum of the weighted squares of the residuals before.
     """
-    n, m = slopes.size, rows.size
-    weights = np.empty(m)
-    y = np.empty(m)
-    low = np.inf
-    mean = 0.0
-    worst = -np.inf
-    for i in range(m):
-        low = min(low, errors[rows[i]])
-        worst = max(worst, errors[rows[i]] if errors[rows[i]] < np.inf else -np.inf)
-    low, worst = (low, worst) if worst > -np.inf else (0.0, 0.0)
-    for i in range(m):
-        y[i] = min(errors[rows[i]], worst) - low
-        mean += y[i] / m
-    spread = 0.0
-    for i in range(m):
-        spread += (y[i] - mean) * (y[i] - mean) / m
-    half = 0.5 * np.sqrt(spread) + 1e-12
-    center = np.zeros(n)
+    n = slopes.size
+    m = rows.size
+    center = scratch[0]
+    diagonal = scratch[1]
+    residual = scratch[2]
+    direction = scratch[3]
+    image = scratch[4]
     total = 0.0
-    level = 0.0
     for i in range(m):
-        weights[i] = half / (half + y[i])
         total += weights[i]
-        level += weights[i] * y[i]
         for k in range(ends[rows[i]], ends[rows[i] + 1]):
             center[places[k]] += weights[i]
-    level /= total
-    diagonal = np.empty(n)
     ridge = 0.0
     for j in range(n):
         center[j] /= total
         diagonal[j] = total * center[j] * (1.0 - center[j])
         ridge += diagonal[j]
     ridge = shrinkage / total * ridge / n + 1e-9
-    residual = np.zeros(n)
-    direction = np.zeros(n)
-    image = np.zeros(n)
     squares = 0.0
     before = 1.0
-    for step in range(steps + 1):
+    for step in range(_MERIT_STEPS + 1):
         v = slopes if step == 0 else direction
         shift = 0.0
         common = 0.0
@@ -340,7 +322,7 @@ def fit_merit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
             value = -shift
             for k in range(ends[rows[i]], ends[rows[i] + 1]):
                 value += v[places[k]]
-            value = weights[i] * (y[i] - level - value if step == 0 else value)
+            value = weights[i] * (gains[i] - value if step == 0 else value)
             squares += value * value / weights[i] if step == 0 else 0.0
             common += value
             for k in range(ends[rows[i]], ends[rows[i] + 1]):
@@ -368,17 +350,7 @@ def fit_merit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
             again = now / before * direction[j] if step > 0 else 0.0
             direction[j] = residual[j] / (diagonal[j] + ridge) + again
         before = now
-    return np.sqrt(squares / total)
-
-
-@njit(cache=True, nogil=True)
-def predict_merit_errors(masks, slopes):
-    """Return the sum of the slopes of each subset."""
-    sums = np.zeros(masks.shape[0])
-    for i in range(masks.shape[0]):
-        for j in range(masks.shape[1]):
-            sums[i] += slopes[j] if masks[i, j] else 0.0
-    return sums
+    return squares
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,6 @@ _ELITES = 20  # best subsets that never leave the population
 _BEST_FRACTION = 0.3  # of the population, that is learned from
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
 _SHRINKAGE = 25.0  # subsets that the penalty of the model is worth
-_STEPS = 4  # of a fit of the model
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
 _PASSED = 0.9  # fraction of the best of the population that would pass the limits of a race
 _EXTRAPOLATED = 1.5  # difference in all folds for one in the tested folds, of a dropped subset
@@ -108,11 +107,7 @@ class Merit(DistinctSearch):
             self._leaders = None
         if random or self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
-        from pqswarm.search._kernels import fit_merit_slopes, predict_merit_errors
-
-        last = max(0, self._count - _MEMORY)
-        rows = np.concatenate([self._best[self._best < last], np.arange(last, self._count)])
-        noise = fit_merit_slopes(self._places, self._ends, rows, self.seen.errors, self.slopes, _SHRINKAGE, _STEPS)
+        noise = self._fit_model()
         likely = (1.0 - p.thinning) * feature_frequencies(self._masks(self._best_of_population()))
         count = max(p.candidates, p.batch)
         if self._elites.size and self._count - improved > _STALLED:
@@ -121,13 +116,32 @@ class Merit(DistinctSearch):
             masks = self._resize(self.rng.random((count, n)) < likely)
         picks = self.rng.random((count, 3))
         spread = _NOISE * noise * np.sqrt(6.0)
-        predicted = predict_merit_errors(masks, self.slopes) + spread * (picks[:, 0] + picks[:, 1] - 1)
+        predicted = np.cumsum(masks * self.slopes, axis=1)[:, -1] + spread * (picks[:, 0] + picks[:, 1] - 1)
         order = np.argsort(predicted, kind="stable")
         ranked = p.batch - round(p.unranked * p.batch)
         best, rest = self._first_new(masks, order[:0], order, ranked)
         chosen, _ = self._first_new(masks, best, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch)
         batch = masks[chosen]
         return batch if len(batch) == p.batch else self._complete(batch, likely)
+
+    def _fit_model(self) -> float:
+        """Fit the slopes to the best and the last subsets; return the standard deviation of the residuals."""
+        from pqswarm.search._kernels import fit_merit_slopes
+
+        last = max(0, self._count - _MEMORY)
+        rows = np.concatenate([self._best[self._best < last], np.arange(last, self._count)])
+        errors = self.seen.errors[rows]
+        finite = errors[errors < np.inf]
+        low, worst = (errors.min(), finite.max()) if finite.size else (0.0, 0.0)
+        above = np.minimum(errors, worst) - low
+        mean = _sum_in_order(above / rows.size)
+        half = 0.5 * np.sqrt(_sum_in_order((above - mean) * (above - mean) / rows.size)) + 1e-12
+        weights = half / (half + above)  # good subsets weigh more
+        total = _sum_in_order(weights)
+        gains = above - _sum_in_order(weights * above) / total
+        scratch = np.zeros((5, self.n_features))
+        squares = fit_merit_slopes(self._places, self._ends, rows, weights, gains, self.slopes, _SHRINKAGE, scratch)
+        return float(np.sqrt(squares / total))
 
     def _first_new(self, masks: BoolArray, found: IntArray, order: IntArray, count: int) -> tuple[IntArray, IntArray]:
         """Up to `count` new subsets, those found and the first in an order, and the others; few are looked at."""
@@ -249,3 +263,8 @@ class Merit(DistinctSearch):
         self._forget()
         for start in range(0, len(self.seen), 256):
             self._note(self._masks(slice(start, start + 256)))
+
+
+def _sum_in_order(numbers: FloatArray) -> float:
+    """The sum from the first to the last, the same on every processor."""
+    return float(np.cumsum(numbers)[-1])

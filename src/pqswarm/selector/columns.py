@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.compose import ColumnTransformer
 
+from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import GenericEvaluator
@@ -32,10 +33,10 @@ def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
     if refused:
         listed = ", ".join(f"{names[place]!r} ({reasons[place].rstrip('.')})" for place in refused[:_NAMED])
         raise PqswarmError(
-            f"{type(evaluator.estimator).__name__} refuses {len(refused)} features, {listed}: encode or impute in a "
-            f"pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), "
-            f"make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), or leave columns out by "
-            f"constraints={{'excluded': [...]}}."
+            f"{type(evaluator.estimator).__name__} refuses {count_text(len(refused), 'feature')}, {listed}: encode or "
+            f"impute in a pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder("
+            f"handle_unknown='ignore'), make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), "
+            f"or leave columns out by constraints={{'excluded': [...]}}."
         )
 
 

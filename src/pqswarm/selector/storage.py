@@ -124,7 +124,9 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, AnyArray]]:
     version = None
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
+            members = archive.infolist()
+            are_limited = {member.compress_type for member in members} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+            if not are_limited or sum(member.file_size for member in members) > _MAX_UNPACKED:
                 raise ValueError("it unpacks to more than a search can have")
             manifest = json.loads(archive.read(_MANIFEST))
             version = manifest["format"], manifest["version"]
@@ -157,20 +159,15 @@ def _digest_of_file(identity: Mapping[str, str], arrays: Mapping[str, AnyArray])
     return digest_for_storage(json.dumps([identity, names], sort_keys=True), *(arrays[name] for name in names))
 
 
-def _storage_path(storage: Any) -> Path:
-    """The file of a selector's `storage`."""
-    if not isinstance(storage, str | Path) or not Path(storage).name:
-        raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
-    return Path(storage)
-
-
 @contextmanager
 def open_storage(storage: Any) -> Iterator[Storage | None]:
     """Open the file of a selector's `storage`, if any, which other processes cannot use inside this context."""
     if storage is None:
         yield None
         return
-    path = _storage_path(storage)
+    if not isinstance(storage, str | Path) or not Path(storage).name:
+        raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
+    path = Path(storage)
     guard = path.with_name(f"{path.name}.lock")
     if not path.parent.is_dir():
         raise PqswarmError(f"storage {path} is in a folder that does not exist: create {path.parent}, or use another.")

@@ -193,8 +193,6 @@ def identify_many(
     `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
     the same names. `after` is called with each recording and its analysis, only without workers.
     """
-    from pqswarm.study.worker import is_worker_death, worker_pool
-
     analyzer = ArchiveAnalyzer(options, {}) if archive is None else ArchiveAnalyzer.of(archive, options)
     plain = {name: value for name, value in options.items() if name != "model"}
     pending: deque[_AnalyzerFile] = deque()
@@ -205,7 +203,11 @@ def identify_many(
 
     rest = iter(paths)
     with ExitStack() as stack:
-        pool = None if jobs == 1 and cluster is None else stack.enter_context(worker_pool(jobs, cluster))
+        pool = None
+        if jobs != 1 or cluster is not None:
+            from pqswarm.study.worker import worker_pool
+
+            pool = stack.enter_context(worker_pool(jobs, cluster))
         if archive is not None:
             stack.enter_context(analyzer_heartbeat(archive, claimed))
             stack.callback(archive.files.release, claimed)
@@ -221,7 +223,7 @@ def identify_many(
             if not pending:
                 return
             one = pending.popleft()
-            if pool is not None and one.future is not None and is_worker_death(one.future.exception()):
+            if pool is not None and one.future is not None:
                 _outlive_analyzer_worker(pool, one, pending, submit)
             results, remark = _await_analyzer_results(archive, one, analyzer, after)
             if one.file is not None and one.file.content in claimed:
@@ -235,9 +237,11 @@ def _outlive_analyzer_worker(
     pending: Iterable[_AnalyzerFile],
     submit: "Callable[[WorkerPool, _AnalyzerFile], Future[AnalyzedFile]]",
 ) -> None:
-    """After the death of a worker, analyse the next file alone, so that it fails only by itself; then the others."""
+    """If its worker died, analyse the next file alone, so that it fails only by itself; then the others."""
     from pqswarm.study.worker import is_worker_death
 
+    if one.future is None or not is_worker_death(one.future.exception()):
+        return
     pool.restart()
     one.future = submit(pool, one)
     if is_worker_death(one.future.exception()):

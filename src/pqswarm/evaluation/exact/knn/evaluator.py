@@ -121,21 +121,29 @@ class KNNEvaluator(ExactEvaluator):
         none = np.empty((n, 0), dtype=np.int32)
         everything = np.arange(self.n_features)
         predicted = np.empty(n, dtype=np.int64)
+        arrangement = self._arrangement(self.n_features)
         for number, view in enumerate(self.views):
-            arranged = self._arrange(number, everything)
-            tested = view.tested(self.folds.n_folds)
+            arranged = arrangement.arrange(*self._rows[number], view.exponents, everything)
 
-            def work(first: int, view: FoldView = view, arranged: Any = arranged, tested: range = tested) -> None:
+            def work(first: int, view: FoldView = view, arranged: Any = arranged) -> None:
                 part = (first, min(first + _PART, n))
-                self._search(arranged, view, everything, none, tested, count, part, predicted, guesses)
+                scratch = self._scratch(arranged, 0, count)
+                self._search(arranged, view, everything, none, part, scratch, predicted, guesses)
 
             self.in_threads(work, range(0, n, _PART))
         return guesses
 
-    def _arrange(self, view: int, selected: IntArray) -> Any:
-        from pqswarm.evaluation.exact.knn.filter_kernels import arrange_for_knn
+    def _arrangement(self, n_selected: int) -> Any:
+        from pqswarm.evaluation.exact.knn.filter_kernels import KNNArrangement
 
-        return arrange_for_knn(*self._rows[view], self.views[view].exponents, selected, self.metric_number)
+        return KNNArrangement(self.n_samples, n_selected, self.metric_number)  # type: ignore[no-untyped-call]
+
+    def _scratch(self, arranged: Any, n_guesses: int, k: int) -> Any:
+        from pqswarm.evaluation.exact.knn.kernels import knn_scratch
+
+        _, near, _, _, codes, points = arranged[:6]
+        width = (codes.size + points.size) // len(near)
+        return knn_scratch(self.n_samples, n_guesses, k, width)  # type: ignore[no-untyped-call]
 
     def _search(
         self,
@@ -143,26 +151,28 @@ class KNNEvaluator(ExactEvaluator):
         view: "FoldView",
         selected: IntArray,
         guesses: _Indices,
-        tested: range,
-        k: int,
         part: tuple[int, int],
+        scratch: Any,
         predicted: IntArray,
         neighbors: _Indices,
     ) -> None:
-        from pqswarm.evaluation.exact.knn.kernels import predict_knn
+        from pqswarm.evaluation.exact.knn.kernels import PREDICT_KNN
 
+        tested = view.tested(self.folds.n_folds)
         samples = (self.folds.test_fold, (tested.start, tested.stop), self.labels)
-        settings = (k, self.metric_number, *part)
-        predict_knn(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
+        predict = PREDICT_KNN[self.metric_number]
+        predict(arranged, view.data, selected, guesses, *samples, *part, scratch, predicted, neighbors)
 
     def _run(self, selected: IntArray, predicted: IntArray, neighbors: _Indices) -> None:
         """Predict the samples under one subset; fill `neighbors` too, unless it is empty."""
         guesses = self._guesses
         everyone = (0, self.n_samples)
+        arrangement = self._arrangement(selected.size)
+        scratch = None
         for number, view in enumerate(self.views):
-            arranged = self._arrange(number, selected)
-            tested = view.tested(self.folds.n_folds)
-            self._search(arranged, view, selected, guesses, tested, self.n_neighbors, everyone, predicted, neighbors)
+            arranged = arrangement.arrange(*self._rows[number], view.exponents, selected)
+            scratch = scratch or self._scratch(arranged, guesses.shape[1], self.n_neighbors)
+            self._search(arranged, view, selected, guesses, everyone, scratch, predicted, neighbors)
 
     def _predict_on_cpu(self, masks: BoolArray) -> IntArray:
         none = np.empty((0, 0), dtype=np.int32)

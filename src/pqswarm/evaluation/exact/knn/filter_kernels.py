@@ -60,7 +60,6 @@ UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1
 _PROBES = 128  # maximum number of samples that estimate directions
 _DIRECTIONS = 16  # of Euclidean codes
-_ROUNDS = 1  # of power iteration: more are better and slower
 _LEVELS = 255  # of a byte, above 0
 _FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
 
@@ -419,174 +418,174 @@ knn_boxes_by_squares = _make_knn_box_filter(_add_knn_box_square, "knn_boxes_by_s
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _knn_dot_product(a, b):
-    total = a[0] * b[0]
-    for f in range(1, a.size):
-        total += a[f] * b[f]
-    return total
+def _find_knn_points(
+    rows, extents, exponents, selected, metric, factors, lows, probes, basis, fresh, directions, points
+):
+    """Fill the `factors` and minima `lows` of features, and `points`, float32[n, count], of which the first are keys.
 
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _add_scaled_knn_row(total, row, factor):
-    for f in range(row.size):
-        total[f] += factor * row[f]
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _center_knn_probes(rows, selected, factors):
-    """The selected features of some samples, times their factors, centred."""
-    n = rows.shape[0]
-    q = selected.size
-    m = min(max(n // 16, _DIRECTIONS), n, _PROBES)
-    probes = np.empty((m, q), np.float32)
-    mean = np.zeros(q, np.float32)
-    for i in range(m):
-        for f in range(q):
-            probes[i, f] = rows[i * n // m, selected[f]] * factors[f]
-        _add_scaled_knn_row(mean, probes[i], np.float32(1.0 / m))
-    for i in range(m):
-        _add_scaled_knn_row(probes[i], mean, np.float32(-1.0))
-    return probes
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _orthonormalize_knn_directions(directions):
-    """Orthonormalise the rows of `directions`, float64, in place; dependent rows become zero."""
-    for a in range(directions.shape[0]):
-        before = _knn_dot_product(directions[a], directions[a])
-        for turn in range(2 * a):  # twice, against rounding
-            other = directions[turn % a]
-            _add_scaled_knn_row(directions[a], other, -_knn_dot_product(directions[a], other))
-        squares = _knn_dot_product(directions[a], directions[a])
-        factor = 1.0 / np.sqrt(squares) if squares > 1e-12 * before and squares > 1e-60 else 0.0
-        for f in range(directions.shape[1]):
-            directions[a, f] *= factor
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _widest_knn_directions(probes, count):
-    """Directions of largest variance, float64[count, q], roughly the widest first; orthonormal, or zero."""
-    m, q = probes.shape
-    directions = np.empty((count, q))
-    total = np.empty(q, np.float32)
-    direction = np.empty(q, np.float32)
-    for a in range(count):
-        for f in range(q):
-            directions[a, f] = probes[a * m // count, f]
-    _orthonormalize_knn_directions(directions)
-    for _ in range(_ROUNDS):
-        for a in range(count):
-            for f in range(q):
-                direction[f] = directions[a, f]
-                total[f] = 0.0
-            for row in probes:
-                _add_scaled_knn_row(total, row, _knn_dot_product(row, direction))
-            for f in range(q):
-                directions[a, f] = total[f]
-        _orthonormalize_knn_directions(directions)
-    return directions
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _widest_knn_features_first(rows, exponents, largest, selected):
-    """The selected features by falling variance, estimated from some samples."""
-    stride = max(rows.shape[0] // _PROBES, 1)
-    variances = np.empty(selected.size)
-    order = np.empty(selected.size, np.int64)
-    for f in range(selected.size):
-        values = rows[::stride, selected[f]]
-        total = squares = 0.0
-        for value in values:
-            total += value
-            squares += value * value
-        spread = (squares - total * total / values.size) * 4.0 ** max(exponents[selected[f]] - largest, -200)
-        a = f
-        while a > 0 and variances[a - 1] < spread:
-            variances[a] = variances[a - 1]
-            order[a] = order[a - 1]
-            a -= 1
-        variances[a] = spread
-        order[a] = selected[f]
-    return order
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _knn_samples_sorted_by_key(words, shift, order):
-    """The samples in `order`, stably sorted by eight bits of their words from `shift` on."""
-    starts = np.zeros(256, np.int32)
-    for word in words:
-        starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
-    total = 0
-    for rank in range(256):
-        count = starts[rank]
-        starts[rank] = total
-        total += count
-    arranged = np.empty_like(order)
-    for sample in order:
-        rank = (words[sample] >> np.uint32(shift)) & np.uint32(255)
-        arranged[starts[rank]] = sample
-        starts[rank] += 1
-    return arranged
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _nested_knn_order(keys, n_blocks):
-    """Samples, int32[n], in slices by the first key, in these by the second, and in these by the third.
-
-    Keys are float32[n, ...]. Slices are whole blocks, about as many on each level.
+    Keys differ by at most the distance, and so do all coordinates of points together if it is Euclidean. They are the
+    first features (Chebyshev), or coordinates along directions of large variance. These are found by one round of power
+    iteration from some samples, and made orthonormal, or zero if dependent; for Manhattan distances only the signs are
+    used. Return the norm of the largest possible coordinates of a sample, and the largest squared length of a point.
     """
-    n = keys.shape[0]
+    largest = exponents[selected[0]]
+    for f in selected:
+        largest = exponents[f] if exponents[f] > largest else largest
+    size = 0.0
+    for f in range(selected.size):
+        apart = exponents[selected[f]] - largest
+        exact = 2.0 ** (apart if apart > -200 else -200)
+        factors[f] = exact
+        lows[f] = -extents[selected[f]] * factors[f]
+        size += exact * exact if metric == 1 else exact
+    if metric == 2:
+        for i in range(points.shape[0]):
+            for a in range(N_KEYS if selected.size > N_KEYS else selected.size):
+                points[i, a] = rows[i, selected[a]] * factors[a]
+        return 1.0, np.float32(0.0)
+    n, count = points.shape
+    m, q = probes.shape
+    for f in range(q):
+        mean = np.float32(0.0)
+        for i in range(m):
+            probes[i, f] = rows[i * n // m, selected[f]] * factors[f]
+            mean += probes[i, f] / np.float32(m)
+        for i in range(m):
+            probes[i, f] -= mean
+    for a in range(count):
+        start = a * m // count
+        for f in range(q):
+            fresh[f] = 0.0
+        for i in range(m):
+            along = np.float32(0.0)
+            for f in range(q):
+                along += probes[i, f] * probes[start, f]
+            for f in range(q):
+                fresh[f] += along * probes[i, f]
+        before = 0.0
+        for f in range(q):
+            basis[a, f] = fresh[f]
+            before += basis[a, f] * basis[a, f]
+        for turn in range(2 * a):  # twice, against rounding
+            other = turn % a
+            shared = 0.0
+            for f in range(q):
+                shared += basis[a, f] * basis[other, f]
+            for f in range(q):
+                basis[a, f] -= shared * basis[other, f]
+        after = 0.0
+        for f in range(q):
+            after += basis[a, f] * basis[a, f]
+        factor = 1.0 / np.sqrt(after) if after > 1e-12 * before and after > 1e-60 else 0.0
+        for f in range(q):
+            basis[a, f] *= factor
+            share = basis[a, f]
+            if metric == 0:
+                share = -1.0 if share < 0.0 else 1.0
+            directions[a // 8, f, a % 8] = share * factors[f]
+    for part in range(count // 8):
+        for i in range(0, n, 4):
+            project_knn_rows(rows, i, selected, directions, part * 8 * q, points, count)
+    longest = np.float32(0.0)
+    if metric == 0:
+        return size, longest
+    for i in range(n):
+        squares = np.float32(0.0)
+        for a in range(count):
+            squares += points[i, a] * points[i, a]
+        longest = squares if squares > longest else longest
+    return np.sqrt(size), longest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sort_knn_samples(rows, selected, factors, points, scratch, values, order, near, keys, boxes):
+    """Fill `order`, and in this order `near`, the scaled samples, and `keys`; and the `boxes` of blocks.
+
+    The first coordinates of `points` are the keys. Samples are sorted into slices by the first key, in these by the
+    second, and in these by the third. Slices are whole blocks, about as many on each level.
+    """
+    n = order.size
+    n_blocks = near.shape[0] // BLOCK
     each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
     size = BLOCK * each * -(-n_blocks // (each * each))
-    order = np.empty(n, np.int32)
+    words = scratch[0]  # the bits of `values`
+    slices = scratch[1]
+    before = scratch[2]
+    starts = scratch[3]
     for i in range(n):
         order[i] = i
-    words = np.empty(n, np.uint32)
-    values = words.view(np.float32)
-    slices = np.zeros(n, np.uint32)
     for level in range(3):
         for i in range(n):
-            values[i] = keys[i, level]
+            values[i] = points[i, level]
         for i in range(n):  # integers in the order of the floats
             words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
-        order = _knn_samples_sorted_by_key(words, 16, order)
-        order = _knn_samples_sorted_by_key(words, 24, order)  # the upper 16 bits suffice
-        if level > 0:
-            order = _knn_samples_sorted_by_key(slices, 0, order)
-            if n > 256 * size * each:
-                order = _knn_samples_sorted_by_key(slices, 8, order)
+        for turn in range(4 if level > 0 else 2):  # stable sorts by eight bits of the words, then of the slices
+            if turn == 3 and n <= 256 * size * each:
+                continue
+            sorted_by = words if turn < 2 else slices
+            shift = np.uint32(16 + 8 * turn if turn < 2 else 8 * turn - 16)  # the upper 16 bits suffice
+            for rank in range(256):
+                starts[rank] = 0
+            for i in range(n):
+                starts[(sorted_by[i] >> shift) & np.uint32(255)] += np.uint32(1)
+                before[i] = order[i]
+            total = np.uint32(0)
+            for rank in range(256):
+                tally = starts[rank]
+                starts[rank] = total
+                total += tally
+            for i in range(n):
+                rank = (sorted_by[before[i]] >> shift) & np.uint32(255)
+                order[starts[rank]] = before[i]
+                starts[rank] += np.uint32(1)
         for i in range(n):
             slices[order[i]] = i // size
         size //= each
-    return order
+
+    for i in range(n):
+        for f in range(selected.size):
+            near[i, f] = rows[order[i], selected[f]] * factors[f]
+        word = i // (BLOCK * BLOCK)
+        lane = i // BLOCK % BLOCK
+        for a in range(N_KEYS):
+            key = points[order[i], a]
+            keys[i, a] = key
+            is_first = i % BLOCK == 0
+            low = boxes[word, 2 * a, lane]
+            high = boxes[word, 2 * a + 1, lane]
+            boxes[word, 2 * a, lane] = key if is_first or key < low else low
+            boxes[word, 2 * a + 1, lane] = key if is_first or key > high else high
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _code_knn_features(row, lows, step, codes, place):
-    """Code a sample for Chebyshev distances, one byte per feature; return the maximum error."""
+def _code_knn_sums(near, lows, step, shift, codes, off):
+    """Code the samples for Manhattan distances, and fill their errors `off`."""
+    per_block = codes.size // near.shape[0] * BLOCK
+    for i in range(off.size):
+        place = i // BLOCK * per_block + knn_filter_slot(i % BLOCK) * 8
+        off[i] = encode_knn_row(near, i, lows, step, shift, codes, place, BLOCK * 8)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _code_knn_features(near, lows, step, codes, off):
+    """Code the samples for Chebyshev distances, one byte per feature, and fill their maximum errors `off`."""
     per_step = np.float32(1.0) / step
-    worst = np.float32(0.0)
-    for f in range(row.size):
-        above = row[f] - lows[f]
-        level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), np.float32(_LEVELS)))
-        codes[place + f * BLOCK] = level
-        off = abs(above - np.float32(level) * step)
-        worst = off if off > worst else worst
-    return worst
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _longest_knn_point(points):
-    """The largest squared length of the points."""
-    most = np.float32(0.0)
-    for point in points:
-        most = max(most, _knn_dot_product(point, point))
-    return most
+    for i in range(off.size):
+        place = i // BLOCK * BLOCK * lows.size + i % BLOCK
+        worst = np.float32(0.0)
+        for f in range(lows.size):
+            above = near[i, f] - lows[f]
+            level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), np.float32(_LEVELS)))
+            codes[place + f * BLOCK] = level
+            error = abs(above - np.float32(level) * step)
+            worst = error if error > worst else worst
+        off[i] = worst
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _code_knn_points(points, order, step, pairs, codes, lengths, off):
-    """Fill `codes`, half their squared `lengths`, and their errors `off`, for the test of points."""
+def _code_knn_points(points, order, step, codes, lengths, off):
+    """Code the points for Euclidean distances; fill half the squared `lengths` of the codes, and their errors `off`."""
+    pairs = codes.size // lengths.size // 2
     for i in range(order.size):
         start = i // BLOCK * BLOCK * 2 * pairs
         lane = i % BLOCK
@@ -602,115 +601,72 @@ def _code_knn_points(points, order, step, pairs, codes, lengths, off):
         off[i] = np.sqrt(errors) * step
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _knn_key_boxes(keys, n_blocks):
-    """Minimum and maximum key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last partial."""
-    boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
-    low = np.empty(N_KEYS, np.float32)
-    high = np.empty(N_KEYS, np.float32)
-    for b in range(boxes.shape[0] * BLOCK):
-        low[:] = np.float32(3e38)  # no sample
-        high[:] = np.float32(-3e38)
-        for i in range(b * BLOCK, min(b * BLOCK + BLOCK, keys.shape[0])):
-            for a in range(N_KEYS):
-                low[a] = min(low[a], keys[i, a])
-                high[a] = max(high[a], keys[i, a])
-        for a in range(N_KEYS):
-            boxes[b // BLOCK, 2 * a, b % BLOCK] = low[a]
-            boxes[b // BLOCK, 2 * a + 1, b % BLOCK] = high[a]
-    return boxes
+class KNNArrangement:
+    """The samples, sorted and coded for one subset of features after another of the same size; see above.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _knn_sample_points(rows, selected, factors, probes, metric):
-    """Coordinates of the samples, float32[n, 16 or 8]; the first are their keys.
-
-    Keys differ by at most the distance, and so do all coordinates together if it is Euclidean.
+    Its arrays are the order, int32[n]; the samples in this order, float32[..., width], and their keys, float32[n, 4];
+    boxes, the minimum and maximum key of each block, float32[words, 2 * keys, 32], where a word is 32 blocks, the last
+    partial; codes of bytes, or codes of points and half their squared lengths; and the error of each code, float32[n].
     """
-    n = rows.shape[0]
-    q = selected.size
-    count = _DIRECTIONS if metric == 1 else 8
-    points = np.zeros((n, count), np.float32)
-    if metric == 2:
-        for i in range(n):
-            for a in range(min(q, N_KEYS)):
-                points[i, a] = rows[i, selected[a]] * factors[a]
-        return points
-    directions = _widest_knn_directions(probes, count)
-    packed = np.empty((count // 8, q, 8), np.float32)
-    for a in range(count):
-        for f in range(q):
-            share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
-            packed[a // 8, f, a % 8] = share * factors[f]
-    for i in range(0, n, 4):
-        for part in range(count // 8):
-            project_knn_rows(rows, i, selected, packed, part * 8 * q, points, count)
-    return points
 
+    def __init__(self, n, q, metric):
+        self.metric = metric
+        width = (q + 7) // 8 * 8
+        blocks = -(-n // BLOCK)
+        padded = blocks * BLOCK
+        is_euclidean = metric == 1
+        self.order = np.empty(n, np.int32)
+        self.near = np.zeros((padded, width), np.float32)
+        self.keys = np.empty((n, N_KEYS), np.float32)
+        self.boxes = np.empty((-(-blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
+        self.boxes[:, ::2] = 3e38  # no sample
+        self.boxes[:, 1::2] = -3e38
+        self.shift = {8: 2, 16: 1}.get(width, 0) if metric == 0 else 0
+        self.codes = np.zeros(0 if is_euclidean else padded * (width << self.shift), np.uint8)
+        pairs = (min(_DIRECTIONS, q) + 1) // 2
+        self.coordinates = np.zeros(padded * 2 * pairs if is_euclidean else 0, np.int16)
+        self.lengths = np.zeros(padded if is_euclidean else 0, np.int32)
+        self.off = np.empty(n, np.float32)
+        count = _DIRECTIONS if is_euclidean else 8
+        m = min(max(n // 16, _DIRECTIONS), n, _PROBES)
+        self.points = np.zeros((n, count), np.float32)
+        self._factors = np.empty(q, np.float32)
+        self._lows = np.zeros(width, np.float32)
+        self._directions = (
+            np.empty((m, q), np.float32),
+            np.empty((count, q)),
+            np.empty(q, np.float32),
+            np.empty((count // 8, q, 8), np.float32),
+        )
+        words = np.zeros((4, max(n, 256)), np.uint32)
+        self._sorting = (words, words[0].view(np.float32))
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def arrange_for_knn(rows, extents, exponents, selected, metric):
-    """Sort and code the samples for one subset of features; see above.
+    def arrange(self, rows, extents, exponents, selected):
+        """Arrange samples, float32[n, p], and return the arrays, the step of the codes, and bounds on errors.
 
-    `rows`, float32[n, p], are the samples, each feature centred and divided by 2 ** `exponents`, int64[p], so that its
-    values lie between minus and plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features.
-
-    Return the order, int32[n]; the samples in this order, float32[..., width], and their keys, float32[n, 4]; boxes
-    (see `_knn_key_boxes`); codes of bytes, or codes of points and half their squared lengths; the error of each code,
-    float32[n], and its step; a bound on the error of distances by rounding the data; and one for keys and codes.
-    """
-    n = rows.shape[0]
-    q = selected.size
-    width = (q + 7) // 8 * 8
-    largest = exponents[selected[0]]
-    for f in selected:
-        largest = max(largest, exponents[f])
-    if metric == 2:
-        selected = _widest_knn_features_first(rows, exponents, largest, selected)
-    factors = np.empty(q, np.float32)
-    lows = np.zeros(width, np.float32)
-    size = 0.0  # norm of the largest possible coordinates
-    widest = np.float32(0.0)
-    for f in range(q):
-        factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
-        factors[f] = factor
-        size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
-        lows[f] = -extents[selected[f]] * factors[f]
-        widest = max(widest, -lows[f])
-    floor = SAFETY * 3.0 * UNIT * size + 1e-30
-    slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
-
-    probes = _center_knn_probes(rows, selected, factors)
-    points = _knn_sample_points(rows, selected, factors, probes, metric)
-    n_blocks = -(-n // BLOCK)
-    order = _nested_knn_order(points, n_blocks)
-    near = np.zeros((n_blocks * BLOCK, width), np.float32)
-    keys = np.empty((n, N_KEYS), np.float32)
-    for i in range(n):
-        sample = order[i]
-        for f in range(q):
-            near[i, f] = rows[sample, selected[f]] * factors[f]
-        for a in range(N_KEYS):
-            keys[i, a] = points[sample, a]
-    boxes = _knn_key_boxes(keys, n_blocks)
-
-    shift = 2 if width == 8 and metric == 0 else (1 if width == 16 and metric == 0 else 0)
-    n_bytes = width << shift if metric != 1 else 0
-    pairs = (min(_DIRECTIONS, q) + 1) // 2 if metric == 1 else 0
-    codes = np.zeros(n_blocks * BLOCK * n_bytes, np.uint8)
-    coordinates = np.zeros(n_blocks * BLOCK * 2 * pairs, np.int16)
-    lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
-    off = np.empty(n, np.float32)
-    if metric == 1:
-        step = max(np.float32(np.sqrt(_longest_knn_point(points)) / _FINEST), np.float32(1e-30))
-        _code_knn_points(points, order, step, pairs, coordinates, lengths, off)
-        return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
-    step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
-    for i in range(n):
-        start = i // BLOCK * BLOCK * n_bytes
-        if metric == 0:
-            place = start + knn_filter_slot(i % BLOCK) * 8
-            off[i] = encode_knn_row(near, i, lows, step, shift, codes, place, BLOCK * 8)
+        Each feature is centred and divided by 2 ** `exponents`, int64[p], so that its values lie between minus and plus
+        its entry of `extents`, float32[p]. `selected`, int64[q], are the features. The bounds are for distances, by
+        rounding the data, and for keys and codes.
+        """
+        metric = self.metric
+        if metric == 2:
+            some = rows[:: max(len(rows) // _PROBES, 1)]
+            spreads = some[:, selected].var(axis=0) * 4.0 ** (exponents[selected] - exponents[selected].max())
+            selected = selected[np.argsort(-spreads, kind="stable")]
+        scales = (self._factors, self._lows)
+        given = (rows, extents, exponents, selected, metric)
+        size, longest = _find_knn_points(*given, *scales, *self._directions, self.points)
+        floor = SAFETY * 3.0 * UNIT * size + 1e-30
+        slack = SAFETY * 16.0 * UNIT * size * (selected.size + 4.0)
+        placed = (self.order, self.near, self.keys, self.boxes)
+        _sort_knn_samples(rows, selected, self._factors, self.points, *self._sorting, *placed)
+        if metric == 1:
+            step = np.float32(max(longest**0.5 / _FINEST, 1e-30))
+            _code_knn_points(self.points, self.order, step, self.coordinates, self.lengths, self.off)
         else:
-            off[i] = _code_knn_features(near[i], lows, step, codes, start + i % BLOCK)
-    return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
+            step = np.float32(max(-2.0 * self._lows.min() / (_LEVELS << self.shift), 1e-30))
+            if metric == 0:
+                _code_knn_sums(self.near, self._lows, step, self.shift, self.codes, self.off)
+            else:
+                _code_knn_features(self.near, self._lows, step, self.codes, self.off)
+        return (*placed, self.codes, self.coordinates, self.lengths, self.off, step, floor, slack)

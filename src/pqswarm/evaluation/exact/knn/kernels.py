@@ -40,7 +40,7 @@ _WORDS = 8  # of 32 blocks, searched before the bounds are updated
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffice to reject a block
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _exact_knn_distance(a, b, selected, metric):
     """Distance of two rows in double precision, term by term; squared if Euclidean."""
     total = 0.0
@@ -55,7 +55,7 @@ def _exact_knn_distance(a, b, selected, metric):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _knn_distance_with_error(distance, floor, growth, metric):
     """The largest single-precision distance that may truly be as small as `distance` (squares if Euclidean)."""
     if metric == 1:
@@ -65,7 +65,7 @@ def _knn_distance_with_error(distance, floor, growth, metric):
     return (distance + 2.0 * (floor + growth * distance)) * (1.0 + 8.0 * UNIT)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _nearest_knn_exactly(data, sample, candidates, count, selected, metric, chosen, distances):
     """The nearest of the candidates in double precision, ties to the lower index, into `chosen`."""
     k = chosen.size
@@ -88,7 +88,7 @@ def _nearest_knn_exactly(data, sample, candidates, count, selected, metric, chos
         chosen[a] = j
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _knn_vote(chosen, labels):
     """The most frequent label of the chosen samples; of equal votes the smallest."""
     winner = -1
@@ -104,7 +104,7 @@ def _knn_vote(chosen, labels):
     return winner
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _keep_smallest_knn_distance(smallest, t, value):
     """Insert `value` into the ascending row t of `smallest`, dropping the largest; no branch."""
     for a in range(smallest.shape[1]):
@@ -114,7 +114,7 @@ def _keep_smallest_knn_distance(smallest, t, value):
         value = kept if smaller else value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _append_knn_positions(bits, offset, positions, count):
     """Append `offset` plus the position of each set bit to the `count` numbers in `positions`; return the new count."""
     positions[count] = offset + first_bit(bits)
@@ -127,7 +127,7 @@ def _append_knn_positions(bits, offset, positions, count):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _near_knn_distances(rows, samples, n_samples, nearby, starts, metric, near):
     """Distances of each sample to those found for it, in single precision; squared if Euclidean.
 
@@ -147,7 +147,7 @@ def _near_knn_distances(rows, samples, n_samples, nearby, starts, metric, near):
                 knn_chebyshev(rows, samples[t], nearby, s, near)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _find_near_knn_blocks(boxes, keys, samples, n_samples, reaches, metric, first, n_words, blocks, starts):
     """Collect the blocks with samples within reach of each sample, in `n_words` words of 32 from word `first` on."""
     size = boxes.shape[1] * BLOCK
@@ -168,7 +168,7 @@ def _find_near_knn_blocks(boxes, keys, samples, n_samples, reaches, metric, firs
         starts[t + 1] = count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def _test_knn_blocks(
     codes, points, lengths, width, samples, n_samples, code_reaches, metric, blocks, starts, lows, passed
 ):
@@ -204,133 +204,157 @@ def _test_knn_blocks(
                     f += _FIRST_FEATURES
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def predict_knn(arranged, data, selected, guesses, folds, tested, labels, k, metric, first, last, predicted, neighbors):
-    """Predict the label of every sample of the folds from `tested[0]` up to `tested[1]` into `predicted`, int64[n].
+def _make_knn_prediction(metric):
+    """A compiled function that predicts samples by one metric; the others are not compiled with it."""
 
-    `arranged` is the result of `arrange_for_knn`; samples `first` to `last` in its order are predicted. `data`,
-    float64[n, p], are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m],
-    likely neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample. Every sample has
-    at least `k` samples in other folds. `metric` is 0 for Manhattan, 1 for Euclidean, 2 for Chebyshev. `neighbors`,
-    int32[n, k], is filled with ascending indices unless it is empty.
+    @njit(cache=True, nogil=True, error_model="numpy")
+    def predict(arranged, data, selected, guesses, folds, tested, labels, first, last, scratch, predicted, neighbors):
+        """Predict the label of every sample of the folds from `tested[0]` up to `tested[1]` into `predicted`, int64[n].
 
-    Up to 32 samples are processed together, step by step, for instruction-level parallelism.
-    """
-    order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
-    n, n_guesses = guesses.shape
-    growth = SAFETY * UNIT * (selected.size + 4.0)
-    n_words = boxes.shape[0]
-    width = (codes.size + points.size) // rows.shape[0]
-    per_step = 1.000001 / np.float64(step)
-    most_off = 0.0
-    place = np.empty(n, np.int32)
-    own_folds = np.empty(rows.shape[0], np.int32)
-    for i in range(n, own_folds.size):
-        own_folds[i] = -1  # padding: the last block is not full
-    for i in range(n):
-        place[order[i]] = i
-        own_folds[i] = folds[order[i]]
-        most_off = max(most_off, np.float64(off[i]))
+        `arranged` is the result of `KNNArrangement.arrange`; samples `first` to `last` in its order are predicted.
+        `data`, float64[n, p], are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`,
+        int32[n, m], likely neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample.
+        Every sample has at least k samples in other folds. `scratch` is the result of `knn_scratch`. `neighbors`,
+        int32[n, k], is filled with ascending indices unless it is empty.
 
-    # Per sample: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
-    samples = np.empty(BLOCK, np.int64)
-    bounds = np.empty(BLOCK)
-    limits = np.empty(BLOCK)
-    reaches = np.empty(BLOCK)
-    code_reaches = np.empty(BLOCK)
-    smallest = np.empty((BLOCK, k), np.float32)
-    starts = np.zeros(BLOCK + 1, np.int64)
-    block_starts = np.zeros(BLOCK + 1, np.int64)
-    blocks = np.empty(_WORDS * BLOCK * BLOCK + 1, np.int64)
-    passed = np.empty(_WORDS * BLOCK * BLOCK, np.int64)
-    nearby = np.zeros(BLOCK * max(min(_WORDS * BLOCK * BLOCK, n + BLOCK), n_guesses) + 4, np.int32)
-    near = np.empty(nearby.size + BLOCK, np.float32)
-    kept = np.empty(BLOCK, np.int64)
-    kept_samples = np.empty((BLOCK, n + 1), np.int32)
-    kept_near = np.empty((BLOCK, n + 1), np.float32)
-    lows = np.empty(BLOCK * width, np.uint8)
-    chosen = np.empty(k, np.int64)
-    distances = np.empty(k, np.float64)
-    candidates = np.empty(n + 1, np.int64)
-
-    while first < last:
-        n_samples = 0
-        while n_samples < BLOCK and first < last:
-            samples[n_samples] = first
-            n_samples += tested[0] <= own_folds[first] < tested[1]
-            first += 1
-        for t in range(n_samples):
-            kept[t] = 0
-            bounds[t] = np.inf
-            starts[t + 1] = starts[t] + n_guesses
-            for g in range(n_guesses):
-                nearby[starts[t] + g] = place[guesses[order[samples[t]], g]]
-        word = samples[0] // (BLOCK * BLOCK)
-        for turn in range(-1, 1 + -(-n_words // _WORDS)):  # guesses, own block, all other blocks
-            if turn == 0:
-                for t in range(n_samples):
-                    blocks[t] = samples[t] // BLOCK
-                    block_starts[t + 1] = t + 1
-            elif turn > 0:
-                todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
-                _find_near_knn_blocks(
-                    boxes, keys, samples, n_samples, reaches, metric, word, todo, blocks, block_starts
-                )
-                word = (word + todo) % n_words
-            if turn >= 0:
-                coded = (codes, points, lengths, width)
-                _test_knn_blocks(*coded, samples, n_samples, code_reaches, metric, blocks, block_starts, lows, passed)
-                for t in range(n_samples):
-                    count = starts[t]
-                    for b in range(block_starts[t], block_starts[t + 1]):
-                        count = _append_knn_positions(passed[b], blocks[b] * BLOCK, nearby, count)
-                    starts[t + 1] = count
-            _near_knn_distances(rows, samples, n_samples, nearby, starts, metric, near)
+        Up to 32 samples are processed together, step by step, for instruction-level parallelism.
+        """
+        order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
+        samples, kept, starts, block_starts, chosen, candidates, blocks, passed = scratch[0]
+        place, own_folds, nearby, kept_samples = scratch[2]
+        bounds, limits, reaches, code_reaches, distances, smallest, near, kept_near, lows = scratch[1]
+        n_guesses = guesses.shape[1]
+        k = chosen.size
+        growth = SAFETY * UNIT * (selected.size + 4.0)
+        n_words = boxes.shape[0]
+        width = lows.size // BLOCK
+        per_step = 1.000001 / np.float64(step)
+        most_off = 0.0
+        for i in range(order.size):
+            place[order[i]] = i
+            own_folds[i] = folds[order[i]]
+            most_off = max(most_off, np.float64(off[i]))
+        while first < last:
+            n_samples = 0
+            while n_samples < BLOCK and first < last:
+                samples[n_samples] = first
+                n_samples += tested[0] <= own_folds[first] < tested[1]
+                first += 1
             for t in range(n_samples):
-                if turn <= 0:  # guesses are found again later
+                kept[t] = 0
+                bounds[t] = np.inf
+                starts[t + 1] = starts[t] + n_guesses
+                for g in range(n_guesses):
+                    nearby[starts[t] + g] = place[guesses[order[samples[t]], g]]
+            word = samples[0] // (BLOCK * BLOCK)
+            for turn in range(-1, 1 + -(-n_words // _WORDS)):  # guesses, own block, all other blocks
+                if turn == 0:
+                    for t in range(n_samples):
+                        blocks[t] = samples[t] // BLOCK
+                        block_starts[t + 1] = t + 1
+                elif turn > 0:
+                    todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
+                    _find_near_knn_blocks(
+                        boxes, keys, samples, n_samples, reaches, metric, word, todo, blocks, block_starts
+                    )
+                    word = (word + todo) % n_words
+                if turn >= 0:
+                    _test_knn_blocks(
+                        codes, points, lengths, width, samples, n_samples, code_reaches, metric, blocks, block_starts,
+                        lows, passed,
+                    )  # fmt: skip
+                    for t in range(n_samples):
+                        count = starts[t]
+                        for b in range(block_starts[t], block_starts[t + 1]):
+                            count = _append_knn_positions(passed[b], blocks[b] * BLOCK, nearby, count)
+                        starts[t + 1] = count
+                _near_knn_distances(rows, samples, n_samples, nearby, starts, metric, near)
+                for t in range(n_samples):
+                    if turn <= 0:  # guesses are found again later
+                        for a in range(k):
+                            smallest[t, a] = np.inf
+                    if turn < 0:
+                        for s in range(starts[t], starts[t + 1]):
+                            _keep_smallest_knn_distance(smallest, t, near[s])
+                        continue
+                    own = own_folds[samples[t]]
+                    count = kept[t]
+                    limit = np.float32(limits[t]) * np.float32(1.000001)
+                    for s in range(starts[t], starts[t + 1], BLOCK):
+                        bits = bits_at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
+                        while bits != 0:
+                            at = s + first_bit(bits)
+                            bits &= bits - 1
+                            kept_samples[t, count] = nearby[at]
+                            kept_near[t, count] = near[at]
+                            count += (own_folds[nearby[at]] != own) & (own_folds[nearby[at]] >= 0)
+                    for s in range(kept[t], count):
+                        _keep_smallest_knn_distance(smallest, t, kept_near[t, s])
+                    kept[t] = count
+                for t in range(n_samples):
+                    bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
+                    limits[t] = _knn_distance_with_error(bounds[t], floor, growth, metric)
+                    reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
+                    reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
+                    code_reaches[t] = (reaches[t] + off[samples[t]] + most_off) * per_step
+
+            for t in range(n_samples):
+                sample = order[samples[t]]
+                close = 0
+                for s in range(kept[t]):
+                    candidates[close] = order[kept_samples[t, s]]
+                    close += kept_near[t, s] <= limits[t]
+                if close == k:
                     for a in range(k):
-                        smallest[t, a] = np.inf
-                if turn < 0:
-                    for s in range(starts[t], starts[t + 1]):
-                        _keep_smallest_knn_distance(smallest, t, near[s])
-                    continue
-                own = own_folds[samples[t]]
-                count = kept[t]
-                limit = np.float32(limits[t]) * np.float32(1.000001)
-                for s in range(starts[t], starts[t + 1], BLOCK):
-                    bits = bits_at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
-                    while bits != 0:
-                        at = s + first_bit(bits)
-                        bits &= bits - 1
-                        kept_samples[t, count] = nearby[at]
-                        kept_near[t, count] = near[at]
-                        count += (own_folds[nearby[at]] != own) & (own_folds[nearby[at]] >= 0)
-                for s in range(kept[t], count):
-                    _keep_smallest_knn_distance(smallest, t, kept_near[t, s])
-                kept[t] = count
-            for t in range(n_samples):
-                bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
-                limits[t] = _knn_distance_with_error(bounds[t], floor, growth, metric)
-                reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
-                reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
-                code_reaches[t] = (reaches[t] + off[samples[t]] + most_off) * per_step
+                        chosen[a] = candidates[a]
+                else:
+                    _nearest_knn_exactly(data, sample, candidates, close, selected, metric, chosen, distances)
+                predicted[sample] = _knn_vote(chosen, labels)
+                if neighbors.shape[0] > 0:
+                    for a in range(k):
+                        b = a
+                        while b > 0 and neighbors[sample, b - 1] > chosen[a]:
+                            neighbors[sample, b] = neighbors[sample, b - 1]
+                            b -= 1
+                        neighbors[sample, b] = chosen[a]
 
-        for t in range(n_samples):
-            sample = order[samples[t]]
-            close = 0
-            for s in range(kept[t]):
-                candidates[close] = order[kept_samples[t, s]]
-                close += kept_near[t, s] <= limits[t]
-            if close == k:
-                for a in range(k):
-                    chosen[a] = candidates[a]
-            else:
-                _nearest_knn_exactly(data, sample, candidates, close, selected, metric, chosen, distances)
-            predicted[sample] = _knn_vote(chosen, labels)
-            if neighbors.shape[0] > 0:
-                for a in range(k):
-                    b = a
-                    while b > 0 and neighbors[sample, b - 1] > chosen[a]:
-                        neighbors[sample, b] = neighbors[sample, b - 1]
-                        b -= 1
-                    neighbors[sample, b] = chosen[a]
+    return predict
+
+
+PREDICT_KNN = tuple(_make_knn_prediction(metric) for metric in range(3))
+"""The compiled functions that predict samples, by the number of the metric."""
+
+
+def knn_scratch(n, n_guesses, k, width):
+    """Return arrays for the intermediate results of `PREDICT_KNN`; `width` is the size of a code."""
+    padded = -(-n // BLOCK) * BLOCK
+    most = _WORDS * BLOCK * BLOCK
+    room = BLOCK * max(min(most, n + BLOCK), n_guesses) + 4
+    integers = (
+        np.empty(BLOCK, np.int64),  # samples
+        np.empty(BLOCK, np.int64),  # number of samples kept for each
+        np.zeros(BLOCK + 1, np.int64),  # starts of their parts of the nearby samples
+        np.zeros(BLOCK + 1, np.int64),  # and of the blocks
+        np.empty(k, np.int64),  # chosen neighbours
+        np.empty(n + 1, np.int64),  # candidates
+        np.empty(most + 1, np.int64),  # blocks
+        np.empty(most, np.int64),  # bits of the samples of each block that passed
+    )
+    reals = (
+        np.empty(BLOCK),  # bounds of the k-th distance in single precision
+        np.empty(BLOCK),  # with its error
+        np.empty(BLOCK),  # in keys
+        np.empty(BLOCK),  # in codes
+        np.empty(k),  # distances of the chosen
+        np.empty((BLOCK, k), np.float32),  # smallest distances
+        np.empty(room + BLOCK, np.float32),  # distances of nearby samples
+        np.empty((BLOCK, n + 1), np.float32),  # and of kept ones
+        np.empty(BLOCK * width, np.uint8),  # codes of the samples
+    )
+    indices = (
+        np.empty(n, np.int32),  # positions of samples in the order
+        np.full(padded, -1, np.int32),  # folds in this order; -1 for padding, since the last block is not full
+        np.zeros(room, np.int32),  # nearby samples
+        np.empty((BLOCK, n + 1), np.int32),  # kept samples
+    )
+    return integers, reals, indices
