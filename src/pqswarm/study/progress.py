@@ -226,8 +226,8 @@ class Meter:
         report = 0.0 if self._reported else _REPORT_SECONDS
         passed = sum(seconds for seconds, _ in self._timed.values())
         if passed:  # of what was left when it began, or was resumed
-            now_done = passed / (passed + left + report)
-            self._fraction = max(self._fraction, self._begun + (1.0 - self._begun) * now_done)
+            part = passed / (passed + left + report)
+            self._fraction = max(self._fraction, self._begun + (1.0 - self._begun) * part)
         elif done_time:
             self._fraction = self._begun = done_time / (done_time + left + report)
         self._recent = [(at, count) for at, count in self._recent if now - at < _RECENT]
