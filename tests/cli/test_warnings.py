@@ -72,3 +72,12 @@ def test_a_check_of_a_preset_announces_no_minutes_of_compiling(tmp_path, pqswarm
     note_compile_time()
     call_when_compiling(None)
     assert not said
+
+
+def test_ctrl_c_before_a_command_begins_gets_a_sentence(monkeypatch, pqswarm):
+    def interrupted(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pqswarm.cli.main.app", interrupted)
+    run = pqswarm("identify")
+    assert (run.returncode, run.stderr) == (130, "pqswarm: stopped.\n")

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.files import write_atomically
+from pqswarm._base.interrupts import raise_interrupt
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.corrections import apply_corrections
@@ -142,6 +143,7 @@ def export_query(archive: "Archive", statement: str, seconds: float) -> Iterator
         yield tuple(one[0] for one in found.description or ())
         yield from found
     except sqlite3.Error as error:
+        raise_interrupt()
         if "interrupted" in str(error):
             raise PqswarmError(
                 f"the query took longer than {seconds:g} s and was stopped: --seconds allows more."
