@@ -12,6 +12,7 @@ from contextlib import suppress
 from threading import Thread
 
 import pytest
+from tests.study.own_data import PLAN, flowers
 from tests.study.studies import FEW, contents, plan_toml, start_command, survivors, workers_of
 from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
@@ -154,6 +155,15 @@ def test_plan_check_says_what_few_runs_cannot_tell(tmp_path, pqswarm, runs, told
     (tmp_path / "mine.toml").write_text(plan_toml(runs=runs))
     _, *more = pqswarm("plan", "check", tmp_path / "mine.toml").stdout.splitlines()
     assert [line.startswith(told) and "runs = 4" in line for line in more] == [True] * bool(told)
+
+
+def test_plan_check_times_an_estimator_that_has_no_exact_evaluator(tmp_path, pqswarm):
+    (tmp_path / "flowers.csv").write_text(flowers(0))
+    head, _, algorithms = PLAN.partition("[[classifiers]]")
+    head += '[[classifiers]]\nname = "tree"\nestimator = "sklearn.tree.DecisionTreeClassifier"\n'
+    (tmp_path / "mine.toml").write_text(head + algorithms[algorithms.index("[[algorithms]]") :])
+    told = pqswarm("plan", "check", tmp_path / "mine.toml").stdout
+    assert re.search(r"^tree: about [\d.e-]+ s per subset, .* s for its evaluations on one core\.$", told, re.M)
 
 
 def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):

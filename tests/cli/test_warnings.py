@@ -62,3 +62,22 @@ def test_the_command_line_says_that_it_compiles(monkeypatch, capfd):
     main()
     assert capfd.readouterr().err.startswith("compiling ")
     call_when_compiling(None)
+
+
+def test_a_check_of_a_preset_announces_no_minutes_of_compiling(tmp_path, pqswarm):
+    (tmp_path / "mine.toml").write_text('extends = "paper"\n')
+    said = []
+    call_when_compiling(lambda: said.append("compiling"))
+    assert pqswarm("preset", "check", tmp_path / "mine.toml").returncode == 0
+    note_compile_time()
+    call_when_compiling(None)
+    assert not said
+
+
+def test_ctrl_c_before_a_command_begins_gets_a_sentence(monkeypatch, pqswarm):
+    def interrupted(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pqswarm.cli.main.app", interrupted)
+    run = pqswarm("identify")
+    assert (run.returncode, run.stderr) == (130, "pqswarm: stopped.\n")

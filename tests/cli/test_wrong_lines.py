@@ -149,6 +149,7 @@ def test_mistake_gets_a_sentence_and_leaves_nothing(line, words, pqswarm, materi
     code, words = (1, words.removeprefix("(1) ")) if words.startswith("(1) ") else (2, words)
     run = pqswarm(*shlex.split(line))
     assert run.returncode == code
+    assert not run.stderr.startswith("\n")
     sentence = run.stderr[re.search("^(pqswarm|Error): ", run.stderr, re.M).start() :]
     assert all(part in sentence for part in words.split(" ... "))
     assert "Traceback" not in sentence

@@ -55,6 +55,7 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
         if run_for(rng.uniform(0, LONGEST[jobs]) * whole, plan, folder, jobs):
             assert contents(folder) == undisturbed
             folder, seen = next(folders), {}  # it finished before it could be killed: start another
+            whole /= 1.2
             continue
         kills += 1
         runs, checkpoints = look(folder)
@@ -63,6 +64,8 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
         seen = runs
         with_checkpoints += checkpoints > 0
         with_runs += 0 < len(runs) < len(undisturbed["runs"])
+        if not runs:  # a shared machine may be slower than it was
+            whole *= 1.2
     assert with_checkpoints >= 4
     assert with_runs >= 2
     assert run_for(120, plan, folder, jobs=1)

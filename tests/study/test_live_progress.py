@@ -96,6 +96,15 @@ def test_rates_of_a_study_that_is_resumed_begin_anew(begun):
         assert follower.read_status().progress.rate == 0.0
 
 
+def test_a_study_that_stands_still_shows_what_is_done(begun):
+    fractions = []
+    for run in range(3):
+        begun.finish(record("ga", run, 0.1))
+        with closing(Follower(begun.folder)) as follower:
+            fractions += [follower.read_status().progress.fraction for _ in range(2)]
+    assert 0 < fractions[0] == fractions[1] < fractions[2] < fractions[4] < 1
+
+
 def test_what_cannot_be_followed(tmp_path, begun):
     with pytest.raises(PqswarmError, match="there is no study"):
         Follower(tmp_path / "nothing")

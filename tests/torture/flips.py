@@ -28,7 +28,7 @@ from tests.identify.test_archive_queries import drawn_verdict
 from tests.selector.problems import WINE, quick
 from tests.study.samples import checkpoint, record
 
-HELD_OUT = HeldOut("k-NN", {f"subset {i}": i / 7 for i in range(50)})
+HELD_OUT = HeldOut("k-NN", {f"subset {i}": (i / 7,) for i in range(50)})
 
 
 def plain(value):

@@ -40,13 +40,16 @@ def begin(path, out, n_jobs):
     """Fit in a forked process, which writes its result to a file; its number."""
     child = os.fork()
     if not child:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            result = fit(path, n_jobs)
-        except BaseException as error:  # noqa: BLE001 (told by the parent)
-            result = "" if isinstance(error, KeyboardInterrupt) else f"failed: {error!r}"
-        Path(out).write_text(result, encoding="utf-8")
-        os._exit(0)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                result = fit(path, n_jobs)
+            except Exception as error:  # noqa: BLE001 (told by the parent)
+                result = f"failed: {error!r}"
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            Path(out).write_text(result, encoding="utf-8")
+        finally:
+            os._exit(0)  # also if the signal comes before or after the fit
     return child
 
 

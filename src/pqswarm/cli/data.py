@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.text import count_text, unit_text
+from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.options import (
     FIGURES,
     Border,
@@ -191,6 +192,7 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
     from pqswarm.events.parameters import Fixed
 
     check_no_folder(path, "a preset in TOML")
+    call_when_compiling(None)  # what a trial draw needs takes a second
     preset = load_preset(path)
     n_classes = len(preset.classes)
     drawn = {

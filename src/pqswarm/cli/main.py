@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pqswarm import __version__
+from pqswarm._base.interrupts import note_interrupts
 from pqswarm._base.text import file_text
 from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.app import app as workbench
@@ -85,6 +86,7 @@ def main() -> None:
     escape_unencodable()
     _show_warnings_once()
     call_when_compiling(lambda: say("compiling functions that this machine has not run before: up to two minutes."))
+    note_interrupts()
     gc.set_threshold(50_000)  # looking for garbage took a sixth of the time of a report
     try:
         if "" in sys.argv[1:]:
@@ -99,8 +101,8 @@ def main() -> None:
         why = f" ({shorten(str(error), 200)})" if str(error) else ""
         typer.echo(f"pqswarm: not enough memory{why}: try less data or fewer jobs.", err=True)
         sys.exit(2)
-    except Stopped as stop:
-        say(f"pqswarm: {stop}")
+    except (Stopped, KeyboardInterrupt) as stop:
+        say(f"pqswarm: {str(stop) or 'stopped.'}")
         sys.exit(130)
     except OSError as error:
         if error.filename is not None:

@@ -208,7 +208,7 @@ def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes
     """
     from pqswarm.study import load_plan
     from pqswarm.study.plan import DatasetPlan, parse_changes
-    from pqswarm.study.run import read_own_data
+    from pqswarm.study.run import read_own_data, time_estimators
 
     check_no_folder(path, "a plan in TOML")
     plan = load_plan(path, parse_changes(changes or ()))
@@ -228,6 +228,9 @@ def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes
     if plan.multiverse is not None:
         sets = f"{len(plan.multiverse.list_specifications())} specifications, {sets}"
     typer.echo(f"{path} is valid: {sets}{counts}{f' and those of {once}' if once else ''}.")
+    for name, seconds in (time_estimators(plan, own[0]) if own[0] is not None else {}).items():
+        total = _study_duration_text(seconds * budget / len(plan.classifiers))
+        typer.echo(f"{name}: about {seconds:.2g} s per subset, {total} for its evaluations on one core.")
     if len(cells) > 1:
         if plan.multiverse is None and len(cells) < ENOUGH_DATASETS:
             typer.echo(

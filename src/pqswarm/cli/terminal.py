@@ -63,15 +63,20 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        tasks: dict[str, TaskID] = {}
+    bar = Progress(*columns, console=Console(stderr=True))
+    tasks: dict[str, TaskID] = {}
 
-        def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what)
-            bar.update(tasks[what], completed=done, total=total)
+    def show(what: str, done: int, total: int) -> None:
+        bar.start()
+        if what not in tasks:
+            tasks[what] = bar.add_task(what)
+        bar.update(tasks[what], completed=done, total=total)
 
+    try:
         yield show
+    finally:
+        if tasks:  # otherwise it prints an empty line
+            bar.stop()
 
 
 # Arguments of the library whose options have other names.

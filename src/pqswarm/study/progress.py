@@ -20,6 +20,7 @@ _RECENT = 60.0  # seconds over which rates are averaged
 # Approximate cost of the other steps in evaluations of subsets, used until one has been timed.
 _STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 500, "stage II": 200, "held-out": 400}
 _REPORT_SECONDS = 20.0  # independent of the evaluation rate
+_USUAL_SECONDS = 0.001  # of an evaluation, until something has been timed
 _SEARCHES = "searches"
 _SOME = 5  # steps of usual cost that count with those timed
 _TITLES = {
@@ -108,6 +109,7 @@ class Meter:
         self._best: dict[str, float] = {}
         self._spent = {"evaluation": 0.0, "search": 0.0, "store": 0.0}
         self._timed: dict[str, tuple[float, float]] = {}  # of each kind of work: seconds that passed, amount done
+        self._begun = 0.0  # the fraction done before anything was timed
         self._fraction = 0.0
         self.restart()
 
@@ -199,12 +201,10 @@ class Meter:
         self._before = amounts
 
     def _time_done_and_left(self) -> tuple[float, float]:
-        """The duration of all that is done and of all that is left but the report [s], as fast as it has been."""
+        """The duration of all that is done and of all that is left but the report [s], at the speed so far."""
         passed = sum(seconds for seconds, _ in self._timed.values())
         weighed = sum(_STEPS.get(kind, 1) * amount for kind, (_, amount) in self._timed.items())
-        if not weighed:
-            return 0.0, inf
-        usual = passed / weighed  # seconds of an evaluation
+        usual = passed / weighed if weighed else _USUAL_SECONDS
         done, left = self._search_work()
         seconds, timed = self._timed.get(_SEARCHES, (usual, 1.0))
         done *= seconds / timed
@@ -224,8 +224,12 @@ class Meter:
         now = time.monotonic()
         done_time, left = self._time_done_and_left()
         report = 0.0 if self._reported else _REPORT_SECONDS
-        if done_time and left < inf:
-            self._fraction = max(self._fraction, done_time / (done_time + left + report))
+        passed = sum(seconds for seconds, _ in self._timed.values())
+        if passed:  # of what was left when it began, or was resumed
+            part = passed / (passed + left + report)
+            self._fraction = max(self._fraction, self._begun + (1.0 - self._begun) * part)
+        elif done_time:
+            self._fraction = self._begun = done_time / (done_time + left + report)
         self._recent = [(at, count) for at, count in self._recent if now - at < _RECENT]
         since = now - self._recent[0][0] if self._recent else 0.0
         done = sum(count for key, count in self._evaluations.items() if key.algorithm in self._planned)
@@ -240,7 +244,7 @@ class Meter:
                 best=dict(self._best),
                 spent=dict(self._spent),
                 fraction=self._fraction,
-                seconds_left=left + report,
+                seconds_left=left + report if passed else inf,
             )
         )
 

@@ -25,6 +25,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from pqswarm._base.files import file_identity
+from pqswarm._base.interrupts import raise_interrupt
 from pqswarm._base.sqlite import MAX_SQLITE_BYTES, has_schema
 from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
@@ -215,6 +216,7 @@ class StudyDatabase:
         try:
             yield
         except sqlite3.OperationalError as error:
+            raise_interrupt()
             text = str(error)
             if "decode" in text or "no such" in text:  # column, or table
                 raise self.damaged(text) from None

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive
     from pqswarm.study.worker import WorkerPool
 
-_AHEAD = 4
-"""Files that are handed out for each worker."""
+_AHEAD = 2
+"""Files that are handed out for each worker: all fit into the queue of joblib, which fails on Ctrl-C if others wait."""
 _WAIT = 0.2
 """Time between two looks at a file that another process analyses [s]."""
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from weakref import finalize
 
 from pqswarm._base.files import file_identity
+from pqswarm._base.interrupts import raise_interrupt
 from pqswarm._base.sqlite import MAX_SQLITE_BYTES, has_schema
 from pqswarm._base.text import file_text, is_encodable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
@@ -271,6 +272,7 @@ class ArchiveDatabase:
         except PqswarmError:
             raise
         except sqlite3.OperationalError as error:
+            raise_interrupt()
             text = str(error)
             if "user-defined function" in text:
                 raise self.damaged(f"a row of {self._local.broken} does not match its digest") from None

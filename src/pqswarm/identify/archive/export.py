@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from pqswarm._base.files import write_atomically
+from pqswarm._base.interrupts import raise_interrupt
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.archive import Archive
@@ -140,6 +141,7 @@ def export_query(archive: Archive, statement: str, seconds: float) -> Iterator[t
         yield tuple(one[0] for one in found.description or ())
         yield from found
     except sqlite3.Error as error:
+        raise_interrupt()
         if "interrupted" in str(error):
             raise PqswarmError(
                 f"the query took longer than {seconds:g} s and was stopped: --seconds allows more."

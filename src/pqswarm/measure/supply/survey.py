@@ -117,7 +117,7 @@ def _survey_urms(channels: Sequence[SupplyChannel], cycle: float) -> list[FloatA
 def _fit_part_of_cycle(samples: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """RMS of the sine that explains a record of less than a cycle; none if it has less than half, or is no sine."""
     angle = 2 * np.pi * frequency / sampling_rate * np.arange(samples.size)
-    if samples.size < max(sampling_rate / frequency / 2, _FEWEST) or not samples.any():
+    if samples.size < max(sampling_rate / frequency / 2, _FEWEST) or not np.sum(samples**2):
         return np.zeros(0)
     basis = np.column_stack([np.cos(angle), np.sin(angle)])
     fit, *_ = np.linalg.lstsq(basis, samples, rcond=None)
