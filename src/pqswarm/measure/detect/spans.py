@@ -205,8 +205,10 @@ def _last_rise(power: FloatArray, moment: FloatArray, middle: float, default: fl
     if not below.size or below[-1] >= power.size - 1 or not np.isfinite(middle):
         return default
     last = int(below[-1])
-    part = (middle - power[last]) / (power[last + 1] - power[last])
-    return float(moment[last] + part * (moment[last + 1] - moment[last]))
+    rise = power[last + 1] - power[last]
+    if not np.isfinite(rise):  # samples are missing there
+        return default
+    return float(moment[last] + (middle - power[last]) / rise * (moment[last + 1] - moment[last]))
 
 
 def locate_step(
