@@ -219,7 +219,7 @@ class PageUpdatesHandler(BaseHandler):
         if old is not None and old.visitor != self.visitor:
             raise HTTPRefusal("This page belongs to another visitor.")
         self._page = page = WorkbenchPage(name, self.visitor)
-        self.workbench.open(page)
+        self.workbench.register_page(page)
         self.set_header("Content-Type", "text/event-stream")
         try:
             self.write("retry: 1000\n\n")

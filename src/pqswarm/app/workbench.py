@@ -142,7 +142,7 @@ class Workbench:
         if not self.folder.is_dir():
             raise PqswarmError(f"{self.folder} is not a folder.")
 
-    def open(self, page: WorkbenchPage) -> None:
+    def register_page(self, page: WorkbenchPage) -> None:
         """Register a page."""
         self.pages[page.name] = page
         for call in self.on_open:

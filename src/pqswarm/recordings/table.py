@@ -675,7 +675,7 @@ def _find_table_rate(
     if options.sampling_rate is not None:
         return rate, whole, start
     span = (column.last - column.first) / per_second
-    if stamp_notes and _table_rate_fits_stamps(layout, whole.stop, rate, span):
+    if stamp_notes and _header_rate_fits_stamps(layout, whole.stop, rate, span):
         if kept != whole:
             notes.append("Some time stamps are wrong: the rate and length of the header are used.")
         return layout.rate, whole, start
@@ -699,7 +699,7 @@ def _table_rate_from_header(
     return layout.rate, slice(0, rows.n_rows - layout.first_row), date_from_text(layout.trigger)
 
 
-def _table_rate_fits_stamps(layout: TableLayout, n_rows: int, rate: float, span: float) -> bool:
+def _header_rate_fits_stamps(layout: TableLayout, n_rows: int, rate: float, span: float) -> bool:
     """Whether the rate of the header matches the stamps, apart from rounded or wrong ones."""
     if not layout.rate:
         return False

@@ -48,11 +48,11 @@ class SearchPlan:
         self.n_phases = 2 if task.limit is not None and task.max_evaluations >= 2 * least else 1
         self.n_searches = max(1, min(task.n_subsets, task.max_evaluations // (self.n_phases * least)))
 
-    def first_phase(self) -> list[PlannedSearch]:
+    def first_searches(self) -> list[PlannedSearch]:
         """Return the searches among all features of the task."""
         return [self._search(number, self._task.groups, self._task.parameters) for number in range(self.n_searches)]
 
-    def second_phase(self, pool: BoolArray) -> list[PlannedSearch]:
+    def searches_in_pool(self, pool: BoolArray) -> list[PlannedSearch]:
         """Return the searches among the features of a pool; a size that leaves no choice there is left out."""
         task = self._task
         groups = task.groups.keep(pool)

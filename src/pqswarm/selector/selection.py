@@ -84,7 +84,7 @@ class SubsetSelection:
         self.deadline = deadline
         self.storage = storage
         self.plan = SearchPlan(task)
-        self.first = interrupts.insist(self.plan.first_phase)
+        self.first = interrupts.insist(self.plan.first_searches)
         self.second: list[PlannedSearch] = []
         self.pool: BoolArray | None = None  # the features of all members, if they are limited
         self.stop_reason: StopReason = "finished"
@@ -124,7 +124,7 @@ class SubsetSelection:
         has_choice = self.task.groups.keep(np.asarray(self.pool)).n_bits > 0
         if not has_choice or self.interrupts.pressed or self.stop_reason == "callback":
             return
-        self.second = self.interrupts.insist(self.plan.second_phase, self.pool)
+        self.second = self.interrupts.insist(self.plan.searches_in_pool, self.pool)
         if self.storage is not None and all(search.run.done for search in self.first):
             self.storage.restore(self.second)
         reason = loop.drive(self.second, self.deadline)

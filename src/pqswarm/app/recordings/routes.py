@@ -446,7 +446,7 @@ class ArchiveRoute(RecordingRoute):
             raise HTTPMissing("There is no such recording, or it has not been analysed yet.")
         return found
 
-    def choice(self, name: str, choices: "tuple[str, ...]") -> str:
+    def query_choice(self, name: str, choices: "tuple[str, ...]") -> str:
         """Return one of some words of the query, by default the first."""
         found = self.get_query_argument(name, choices[0], strip=False)
         if found not in choices:
@@ -459,7 +459,7 @@ class EventPageRoute(ArchiveRoute):
 
     async def get(self) -> None:
         """Send their rows."""
-        order = self.choice("order", ORDERS)
+        order = self.query_choice("order", ORDERS)
         limit = self.integer("limit", 100, 1, _MAX_PAGE)
         after = self.get_query_argument("after", "")
         section = self.section
@@ -525,8 +525,8 @@ class EventTableRoute(ArchiveRoute):
 
     async def get(self) -> None:
         """Send the table as a download."""
-        separator = self.choice("separator", SEPARATORS)
-        decimal = self.choice("decimal", DECIMALS)
+        separator = self.query_choice("separator", SEPARATORS)
+        decimal = self.query_choice("decimal", DECIMALS)
         section = self.section
 
         def make() -> str:

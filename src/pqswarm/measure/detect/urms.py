@@ -60,7 +60,7 @@ def window_centres(n_samples: int, cycle: float) -> FloatArray:
     return np.asarray(-0.5 + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2))
 
 
-def known_median(values: FloatArray) -> float:
+def median_of_known_urms(values: FloatArray) -> float:
     """Median of the values that are known; 0 if none is."""
     known = values[np.isfinite(values)]
     return float(np.median(known)) if known.size else 0.0

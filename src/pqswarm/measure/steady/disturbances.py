@@ -16,7 +16,7 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.spans import Span
-from pqswarm.measure.detect.urms import fill_gaps, known_median
+from pqswarm.measure.detect.urms import fill_gaps, median_of_known_urms
 from pqswarm.measure.event import ChannelEvent, Event, group_overlapping
 from pqswarm.measure.steady.flicker import (
     find_flicker,
@@ -443,7 +443,7 @@ def _steady_reference_volts(series: SteadySeries, given: Sequence[float] | None)
             raise PqswarmError(f"references must have a voltage for each of {len(series.channels)} channels.")
         volts = np.array(given, dtype=np.float64)
     else:
-        volts = np.array([known_median(row) for row in series.fundamental])
+        volts = np.array([median_of_known_urms(row) for row in series.fundamental])
     return np.where(volts > 0, volts, np.inf)
 
 

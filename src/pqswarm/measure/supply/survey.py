@@ -11,7 +11,7 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import PAGE
-from pqswarm.measure.detect.urms import MeanSquare, known_median, window_centres
+from pqswarm.measure.detect.urms import MeanSquare, median_of_known_urms, window_centres
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.supply.channels import DISCONNECTED, ChannelState, SupplyChannel, select_channels
 from pqswarm.measure.supply.reference import LevelFacts, SupplyReference, choose_references, is_line_to_line
@@ -154,7 +154,7 @@ def _survey_nominal_voltages(
     if given is None or not kinds >= {1, 2}:
         return [given] * len(channels), []
     levels = {
-        kind: np.median([known_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
+        kind: np.median([median_of_known_urms(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
         for kind in (1, 2)
     }
     nearest = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
