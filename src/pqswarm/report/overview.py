@@ -67,7 +67,7 @@ def _overview_content(study: DatasetSummary | StudySummary, datasets: StudySumma
     claims = all_claims(study)
     table = claims_table(study, claims)
     where = _new_data_words(study)
-    caption = f"Error rate {f'on {where}' if _has_new_data(panels) else 'in the search'}, best subset of each algorithm"
+    caption = f"Error rate {'on new data' if _has_new_data(panels) else 'in the search'}, best subset of each algorithm"
     answer = [_say_new_data(name, panel, study.baseline, where) for name, panel in panels.items()]
     return Content(
         answer=[*answer, _say_conclusions(study, claims)] if claims else answer,
@@ -113,12 +113,12 @@ def _say_new_data(name: str, panel: Mapping[str, NewData], baseline: str, where:
     errors = tested or {title: searched for title, (_, searched, _) in panel.items()}
     best = min((title for title in errors if title != ALL_FEATURES), key=lambda title: errors[title])
     parts = [
-        f"{percent(errors[title])} with the subsets of {title} ({count(round(panel[title][0], 1))} features)"
+        f"{percent(errors[title])} with the {count(round(panel[title][0], 1))} features of {title}"
         for title in dict.fromkeys((baseline, best))
     ]
-    start = f"On {where}" if tested else "In the search only, which is optimistic"
+    start = f"On new data ({where})" if tested else "In the search only, which is optimistic"
     whole = f"{percent(errors[ALL_FEATURES])} with all {panel[ALL_FEATURES][0]:.0f} features"
-    return f"{start}, {name} misclassifies {enumerate_words([whole, *parts])}, the lowest of the searches."
+    return f"{start}, {name} misclassifies {enumerate_words([whole, *parts])}, the lowest."
 
 
 _COUNTED = {
@@ -139,13 +139,13 @@ def _say_conclusions(study: DatasetSummary | StudySummary, claims: Mapping[str, 
         found = Counter(claim.conclusion for claim in each)
         said = [f"{found[one]} {verbs[found[one] > 1]}" for one, verbs in _COUNTED.items() if found[one]]
         counts.setdefault(enumerate_words(said), []).append(name)
-    parts = [f"with {enumerate_words(names)}, {said}" for said, names in counts.items()]
+    parts = [f"{said} with {' and with '.join(names)}" for said, names in counts.items()]
     number = len(next(iter(claims.values())))
     text = f"Does the paper hold? Of its {number} claims, {'; '.join(parts)}."
     conclusions = [claim.conclusion for each in claims.values() for claim in each]
     if 2 * conclusions.count(UNKNOWN) <= len(conclusions) or not _is_smaller_than_replication(study):
         return text
-    return f"{text} This study is too small to tell: “pqswarm study replication” settles more."
+    return f"{text} This study is too small to tell: run “pqswarm study replication” for an answer."
 
 
 def _is_smaller_than_replication(study: DatasetSummary | StudySummary) -> bool:

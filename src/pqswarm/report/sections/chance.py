@@ -179,6 +179,7 @@ def _chance_unpaired_table(
         {
             "algorithm": c.algorithm,
             "against": c.against,
+            "conclusion": conclusion_in_words(c, measure.better, measure.worse),
             "p": c.p_value,
             "adjusted": c.p_hommel,
             "superiority": c.superiority.estimate,
@@ -187,7 +188,6 @@ def _chance_unpaired_table(
             "difference_interval": c.difference.ends,
             "ratio": c.ratio,
             "p_equivalence": c.p_equivalence,
-            "conclusion": conclusion_in_words(c, measure.better, measure.worse),
         }
         for c in comparisons
     ]
@@ -222,8 +222,8 @@ def _chance_unpaired_table(
             "difference_interval": ("95 % interval", f"+{form}"),
             "ratio": ("ratio of means", ".2f"),
             "p_equivalence": ("p, equivalence", "#.2g"),
-            "conclusion": ("conclusion", ""),
         },
+        conclusions={"conclusion": ("p", "adjusted", "p_equivalence")},
         note=note,
     )
 

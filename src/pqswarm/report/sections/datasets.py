@@ -157,6 +157,7 @@ def _datasets_comparison_table(
         rows.append(
             {
                 "against": comparison.against,
+                "conclusion": comparison.conclusion,
                 "mean": factor * comparison.mean_against,
                 "tally": f"{comparison.wins} / {comparison.ties} / {comparison.losses}",
                 "difference": factor * comparison.difference.estimate,
@@ -166,7 +167,6 @@ def _datasets_comparison_table(
                 "better": row["p_better"],
                 "equal": row["p_equal"],
                 "worse": row["p_worse"],
-                "conclusion": comparison.conclusion,
             }
         )
     first = comparisons[0]
@@ -188,6 +188,7 @@ def _datasets_comparison_table(
             "equal": ("P(equal)", ".3f"),
             "worse": ("P(higher)", ".3f"),
         },
+        conclusions={"conclusion": ("p", "p_hommel", "better", "equal", "worse")},
         note=f"Unit: the data set ({first.n_datasets}). p: Wilcoxon signed-rank test of the means. Interval: "
         f"hierarchical bootstrap{few}. P: Bayesian signed-rank test; equal within "
         f"{factor * first.posterior.margin:{form}}, {margin:.0%} of the mean of {first.algorithm} (our choice).",
@@ -308,12 +309,12 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         f"Best subset of each data set on {where}, with {classifier.name}",
         rows,
         {
-            "size": ("ξ", ".1f"),
-            "J": ("J in the search", ".4f"),
-            "new": ("error rate there", ".4f"),
-            "increase": ("increase", "+.4f"),
-            "optimism": ("optimism", "+.4f"),
-            "optimism_interval": ("95 % interval", "+.4f"),
+            "size": ("features", ".1f"),
+            "J": ("cross-validated", ".2%"),
+            "new": ("on new data", ".2%"),
+            "increase": ("increase", "+.2%"),
+            "optimism": ("optimism", "+.2%"),
+            "optimism_interval": ("95 % interval", "+.2%"),
         },
         lowest=("J", "new"),
         note=f"Means over {classifier.n_datasets} data sets. The classifier was trained on all {study.item}s of the "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Table, percent, points
+from pqswarm.report.section import Content, Table, percent
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import selection_stability
 from pqswarm.statistics.intervals import t_interval
@@ -16,7 +16,7 @@ from pqswarm.study.plan import StudyPlan
 
 ENSEMBLES_NOTE = (
     " Mean of several: the classifiers of an algorithm's best distinct subsets are averaged, in general their class "
-    "probabilities; ξ is then the size of the union."
+    "probabilities; their features are then those of the union."
 )
 
 
@@ -47,18 +47,18 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
         f"Optimism: best subsets on held-out {study.item}s, unseen by the searches, with {classifier.name}",
         list(rows.values()),
         {
-            "size": ("ξ", ""),
-            "J": ("J in the search", ".4f"),
-            "held_out": (f"error rate on held-out {study.item}s", ".4f"),
-            "increase": ("increase", "+.4f"),
-            "optimism": ("optimism", "+.4f"),
-            "low": ("95 % interval from", "+.4f"),
-            "high": ("to", "+.4f"),
+            "size": ("features", ""),
+            "J": ("cross-validated", ".2%"),
+            "held_out": ("on new data", ".2%"),
+            "increase": ("increase", "+.2%"),
+            "optimism": ("optimism", "+.2%"),
+            "low": ("95 % interval from", "+.2%"),
+            "high": ("to", "+.2%"),
         },
         lowest=("J", "held_out"),
         note=f"The classifier was trained on all {study.item}s of the study; error rates are means over the sets. "
-        f"Increase: how much the error rate on held-out {study.item}s exceeds J, the cross-validated one. A search "
-        f"picks the lowest of many J, which is optimistic; but the error rate of all features, which involve no "
+        f"Increase: how much the error rate on new data exceeds the cross-validated one. A search "
+        f"picks the lowest of many, which is optimistic; but the error rate of all features, which involve no "
         f"selection, may increase too. Optimism: the increase of a subset minus that of all features. {several} One "
         f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}."
         f"{ENSEMBLES_NOTE if classifier.ensembles else ''}",
@@ -99,8 +99,8 @@ def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) 
     change = np.round(errors[mean] - single, 12)
     return [
         f"Averaging the classifiers of the {plan.averaged} best subsets of {title} changes the error rate on new data "
-        f"by {points(100 * float(change.mean()))} percentage points, from {percent(float(single.mean()))} to "
-        f"{percent(float(errors[mean].mean()))}: it is lower on {int((change < 0).sum())} and higher on "
+        f"by {round(100 * float(change.mean()), 2) + 0.0:+.2f} percentage points, from "
+        f"{percent(float(single.mean()))} to {percent(float(errors[mean].mean()))}: it is lower on {int((change < 0).sum())} and higher on "
         f"{int((change > 0).sum())} of {len(change)} {unit}{'s' * (len(change) > 1)}."
     ]
 
