@@ -26,7 +26,7 @@ def test_the_leaders(study, knn):
     runs = knn.runs | {"GA": with_errors(knn.runs["GA"], [0.01, 0.01, 0.01])}
     answer = answer_for(study, knn, runs=runs, all_features=0.2)
     assert says(answer, "GA has the lowest mean error rate", "1.00 %", "all 99 features have 20.00 %")
-    sizes = {title: np.mean([run.size for run in group]) for title, group in knn.groups.items()}
+    sizes = {title: np.mean([run.size for run in group]) for title, group in knn.runs.items()}
     smallest = min(sizes, key=lambda title: sizes[title])
     assert says(answer, smallest, "the smallest subsets", f"{sizes[smallest]:.1f}".removesuffix(".0"))
     improvement = tables(study, replace(knn, all_features=0.0))["performance"].rows[4]
@@ -38,7 +38,7 @@ def test_leaders_that_are_equal(study, knn):
     tied = {title: with_errors(knn.runs[title], [0.1, 0.2, 0.3]) for title in ("GA", "2D-UPSO")}
     tied["GA"] = tied["GA"][::-1]
     runs = {title: with_errors(records, [0.5] * 3) for title, records in knn.runs.items()}
-    answer = answer_for(study, knn, runs=runs | tied, sequential={})
+    answer = answer_for(study, knn, runs=runs | tied, sequential={}, held_out={})
     assert says(answer, "GA and 2D-UPSO have the lowest mean error rate", "20.00 %")
 
 

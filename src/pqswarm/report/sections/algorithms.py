@@ -42,7 +42,7 @@ from pqswarm.report.section import (
 )
 from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, draw_guides, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, Measure
-from pqswarm.study import RunRecord
+from pqswarm.study import RunRecord, StudyPlan
 
 _START = 1 / 200  # fraction of the evaluations at which their axis starts
 _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
@@ -58,6 +58,7 @@ def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
             {title: (mean_of(runs, "error"), mean_of(runs, "size")) for title, runs in classifier.groups.items()},
             classifier.n_features,
             classifier.all_features,
+            study.plan,
         ),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
@@ -72,10 +73,13 @@ def mean_of(records: Sequence[RunRecord], measure: Measure) -> float:
     return round(float(np.mean([getattr(record, measure) for record in records])), 12)
 
 
-def say_leaders(means: Mapping[str, tuple[float, float]], n_features: int, all_features: float) -> list[str]:
-    """Return which algorithms have the lowest of the mean errors, and the smallest of the mean sizes."""
+def say_leaders(
+    means: Mapping[str, tuple[float, float]], n_features: int, all_features: float, plan: StudyPlan
+) -> list[str]:
+    """Return which algorithms have the lowest of the mean errors, and of the mean sizes that they found themselves."""
     errors = {title: error for title, (error, _) in means.items()}
-    sizes = {title: size for title, (_, size) in means.items()}
+    given = [algorithm.title for algorithm in plan.sequential if algorithm.needs_size]
+    sizes = {title: size for title, (_, size) in means.items() if title not in given}
     return [
         f"Error: {_lead(errors)} the lowest mean error rate, {percent(min(errors.values()))}; all {n_features} "
         f"features have {percent(all_features)}.",
