@@ -438,7 +438,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
         end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
         look = palette.line(title) | {"color": INK, "ls": "-"}
         lead = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **look)
-        mark(lead[0], title, [f"{title}: mean rank {ranks[title]:.2f}"])
+        mark(lead[0], tips=[f"{title}: mean rank {ranks[title]:.2f}"])
         weight = "bold" if title == palette.baseline else "normal"
         ha = "right" if on_left else "left"
         axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)

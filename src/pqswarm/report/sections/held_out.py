@@ -101,7 +101,8 @@ def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) 
         f"Averaging the classifiers of the {plan.averaged} best subsets of {title} changes the error rate on new data "
         f"by {round(100 * float(change.mean()), 2) + 0.0:+.2f} percentage points, from "
         f"{percent(float(single.mean()))} to {percent(float(errors[mean].mean()))}: it is lower on "
-        f"{int((change < 0).sum())} and higher on {int((change > 0).sum())} of {len(change)} {unit}{'s' * (len(change) > 1)}."
+        f"{int((change < 0).sum())} and higher on {int((change > 0).sum())} of {len(change)} "
+        f"{unit}{'s' * (len(change) > 1)}."
     ]
 
 
