@@ -55,7 +55,7 @@ def test_the_command_compares(smoke_study, other, tmp_path):
     result = CliRunner().invoke(app, ["report", str(smoke_study), str(other), "--out", str(out)])
     assert result.exit_code == 0, result.output
     text = out.read_text(encoding="utf-8")
-    assert 'id="figure-size"' in text
+    assert 'id="figure-errors"' in text
     assert text.count('class="drawing') == 1
     result = CliRunner().invoke(app, ["report", str(other), str(smoke_study), "--format", "md"])
     assert result.exit_code == 0, result.output

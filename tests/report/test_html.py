@@ -135,7 +135,7 @@ def test_all_figures_are_there_each_with_words(page):
     found = r'<figure class="drawing (?:one|two)"[^>]*><figcaption>Figure (\d+)\. (.*?)</figcaption>(.*?)</figure>'
     numbered = re.findall(found, page, re.DOTALL)
     assert [int(number) for number, *_ in numbered] == list(range(1, len(numbered) + 1))
-    assert numbered[0][1] == "Error rate on held-out events, best subset of each algorithm"
+    assert numbered[0][1] == "Error rate on new data, best subset of each algorithm"
     drawings = [(html.unescape(caption), drawing) for _, caption, drawing in numbered[1:]]
     assert [caption for caption, _ in drawings] == [*FIGURES, *FIGURES, "The 14 event classes"]
     for caption, drawing in drawings:
