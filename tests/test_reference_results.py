@@ -1,9 +1,7 @@
-"""What was published still reproduces: the best known subsets, and the runs of the reference studies, bit for bit."""
+"""What was published still reproduces: the runs of the reference studies, bit for bit."""
 
 import csv
-import json
 from dataclasses import replace
-from importlib.resources import files
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,15 +60,6 @@ def test_level_of_error_is_about_the_papers(classifier, clean, noisy, study):
     assert clean / 1.5 < study.evaluators[classifier].errors(everything)[0] < 1.5 * clean
     error = replace(problem, X=study.events.X(30.0)).evaluator().errors(everything)[0]
     assert abs(100 * (1 - error) - noisy) < 4
-
-
-def test_best_known_subsets(study):
-    kept = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
-    for name, problem in study.problems.items():
-        (record,) = (record for record in kept if record["problem"] == problem.key)
-        assert record["classifier"] == name
-        assert study.evaluators[name].errors(mask_of(record["features"], 99)[np.newaxis])[0] == record["error"]
-        assert record["error"] <= min(float(row["error"]) for row in study.runs if row["classifier"] == name)
 
 
 def check_errors(study, runs, step):

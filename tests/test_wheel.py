@@ -39,7 +39,6 @@ DATA = (
     "evaluation/exact/knn/common.cu",
     "identify/default.npz",
     "identify/show/page/templates",
-    "report/best_known.json",
     "report/templates",
     "study/plans/smoke.toml",
 )

@@ -17,7 +17,7 @@ STAGE_TWO = "DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut', 'OneStan
 NO_SFFS = "DELETE FROM runs WHERE algorithm = 'sffs'"
 TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand \x1b[2J\x9b 100 % {braces} $5 #1'
 SHOWN = TITLE.replace("\n", " ").replace("\x1b", r"\x1b").replace("\x9b", r"\x9b")  # in one line, steering nothing
-TABLES = ("performance", "hommel", "sequential", "features", "stability", "robust", "unpaired-error", "unpaired-size")
+TABLES = ("performance", "hommel", "features", "stability", "robust", "unpaired-error", "unpaired-size")
 PAPER_TABLES = ("events", "parameters", "friedman", "sffs")  # of all classifiers
 IN_PAPER = ("performance", "hommel", "noise", "contrast")  # of one
 TABLES += ("sequential-runs", "confusions", "noise", "noise-held-out", "contrast", "held-out", "fronts")

@@ -45,7 +45,7 @@ def test_tables_and_sentence(averaged):
             assert rows[mean]["held_out"] == pytest.approx(found.held_out[mean].mean())
             assert (rows[mean]["J"], rows[mean]["increase"], rows[mean]["optimism"]) == (None, None, None)
         change = found.held_out[MEANS[0]] - found.held_out["2D-UPSO"]
-        words = " ".join(chapter(study, found).answer)
+        words = " ".join(word for part in chapter(study, found).parts for word in part.content.words)
         assert (
             "Averaging the classifiers of the 3 best subsets of 2D-UPSO changes the error rate on new data by " in words
         )
@@ -83,6 +83,6 @@ def test_over_datasets(tmp_path_factory):
         )
         assert (rows[MEANS[0]]["J"], rows[MEANS[0]]["optimism_interval"]) == (None, None)
         change = errors[MEANS[0]] - errors["2D-UPSO"]
-        words = " ".join(chapter_found.answer)
+        words = " ".join(word for part in chapter_found.parts for word in part.content.words)
         assert f"the error rate on new data by {round(100 * change.mean(), 2) + 0.0:+.2f} percentage points" in words
         assert f"lower on {(change < 0).sum()} and higher on {(change > 0).sum()} of 2 data sets." in words

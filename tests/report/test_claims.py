@@ -18,11 +18,11 @@ from pqswarm.report.claims import (
     UNTESTED,
     check_claims,
     check_claims_over_datasets,
-    claim_p_values,
     claims_table,
 )
 from pqswarm.report.overview import overview_limits, overview_of_dataset
 from pqswarm.report.summary import StudySummary
+from pqswarm.statistics import compare_runs
 
 HERO = "2D-UPSO"
 (
@@ -191,13 +191,19 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
 
 
 @pytest.mark.slow
-def test_without_the_paper_the_first_table_has_the_means(tiny):
+def test_without_the_paper_the_first_screen_has_no_claims(tiny):
     assert claims_table(tiny) is None
-    table = overview_of_dataset(tiny).tables[0]
-    assert table.name == "means"
-    assert [row["algorithm"] for row in table.rows] == list(tiny.classifiers[0].runs)
-    assert table.rows[0]["error a b"] == pytest.approx(100 * tiny.classifiers[0].errors("my swarm+").mean())
+    overview = overview_of_dataset(tiny)
+    assert not overview.tables
+    assert len(overview.answer) == len(tiny.classifiers)
+    error = 100 * tiny.classifiers[0].held_out["my swarm+"].mean()
+    assert says(overview.answer[0], "On new data", "held-out events", f"{error:.2f} %", "my swarm+")
     assert says(overview_limits(tiny), "one run", "another run")
+
+
+def adjusted_p(values, control):
+    """The Hommel-adjusted p-values of runs against those of a control."""
+    return {each.against: each.p_hommel for each in compare_runs(values, control=control)}
 
 
 def test_adjusted_p_agrees_with_scipy_and_bounds():
@@ -205,10 +211,10 @@ def test_adjusted_p_agrees_with_scipy_and_bounds():
     random = np.random.default_rng(1)
     values = {name: random.normal(i / 2, 1, 12) for i, name in enumerate("abcd")}
     raw = np.array([mannwhitneyu(values[name], values["a"], method="exact").pvalue for name in "bcd"])
-    found = np.array(list(claim_p_values(values, "a").values()))
+    found = np.array(list(adjusted_p(values, "a").values()))
     assert (found >= false_discovery_control(raw) - 1e-12).all()
     assert (found <= 3 * raw + 1e-12).all()
-    assert claim_p_values({"a": np.ones(3), "b": np.ones(3)}, "a") == {"b": 1.0}
+    assert adjusted_p({"a": np.ones(3), "b": np.ones(3)}, "a") == {"b": 1.0}
 
 
 def test_means_of_the_reference_runs():
@@ -220,5 +226,5 @@ def test_means_of_the_reference_runs():
         groups = {}
         for row in rows:
             groups.setdefault(row["algorithm"], []).append(float(row[column]))
-        p = claim_p_values({title: np.array(values) for title, values in groups.items() if len(values) > 1}, HERO)
+        p = adjusted_p({title: np.array(values) for title, values in groups.items() if len(values) > 1}, HERO)
         assert {title for title, value in p.items() if value > 0.05} == level

@@ -5,13 +5,14 @@ from math import inf
 
 import pytest
 from scipy.stats import mannwhitneyu, wilcoxon
+from tests.report.sayings import says
 from tests.report.studies import replanned, summary_of
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies
-from pqswarm.report.sections.datasets import say_leader_over_datasets
+from pqswarm.report.document import compose
 from pqswarm.report.summary import StudySummary
 
 
@@ -54,7 +55,7 @@ def test_the_command_compares(smoke_study, other, tmp_path):
     result = CliRunner().invoke(app, ["report", str(smoke_study), str(other), "--out", str(out)])
     assert result.exit_code == 0, result.output
     text = out.read_text(encoding="utf-8")
-    assert 'id="figure-size"' in text
+    assert 'id="figure-errors"' in text
     assert text.count('class="drawing') == 1
     result = CliRunner().invoke(app, ["report", str(other), str(smoke_study), "--format", "md"])
     assert result.exit_code == 0, result.output
@@ -107,19 +108,13 @@ def test_several_studies_on_several_data_sets(study):
 def test_the_leader_in_words(study):
     few = [0.001 * i for i in range(8)]
     ahead = several(study, few, -0.3)
-    found = ahead.classifiers[1]
-    assert say_leader_over_datasets(ahead, found).startswith("NB: GA has the lowest mean error rate over 8 data sets, ")
-    assert "(on all 8 data sets, p ≤ 0.0078)" in say_leader_over_datasets(ahead, found)
+    mean = 100 * ahead.classifiers[1].mean("error", "GA")
+    answer = compose(ahead).chapters[1].answer
+    assert says(answer[0], "GA has the lowest mean error rate", f"{mean:.2f} %", "all 99 features")
     runs = {title: c.runs["GA"] for c in study.classifiers[1:] for title in c.runs}
-    same = [replace(study.classifiers[1], runs=runs, sequential={})]
-    equal = several(replace(study, classifiers=same), few)
-    assert "NB: all algorithms have the same mean error rate over 8 data sets, " in say_leader_over_datasets(
-        equal, *equal.classifiers
-    )
-    alone = several(replace(study, classifiers=[replace(same[0], runs={"GA": runs["GA"]}, baseline="GA")]), few)
-    assert say_leader_over_datasets(alone, *alone.classifiers).startswith(
-        "NB: GA has a mean error rate over 8 data sets, "
-    )
+    same = [replace(study.classifiers[1], runs=runs, sequential={}, noise=None, held_out={})]
+    equal = compose(several(replace(study, classifiers=same), few)).chapters[0].answer
+    assert says(equal[0], "GA, ACO, BPSO, CBPSO, chBPSO and 2D-UPSO have the lowest mean error rate")
 
 
 def test_studies_that_share_nothing(study, tiny):

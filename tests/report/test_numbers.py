@@ -202,13 +202,10 @@ def test_held_out_events_and_optimism(rows_of, kept, find):
         if np.ptp(net) > 0:  # SciPy has no interval for equal values
             expected = stats.ttest_1samp(net, 0.0).confidence_interval(0.95)
             assert (row["low"], row["high"]) == pytest.approx(tuple(expected))
-    assert rows_of("sequential")[0]["size"] == rows["2D-UPSO"]["size"]
 
 
 def test_sequential_search_against_all_runs(rows_of, kept):
-    errors, (mask,) = kept["sffs"]
-    (row,) = rows_of("sequential")
-    assert (row["size"], row["J"], row["baseline_evaluations"]) == (mask.sum(), errors[0], 360)
+    errors, _ = kept["sffs"]
     rows = {row["algorithm"]: row for row in rows_of("sequential-runs")}
     assert list(rows) == list(NAMES.values())
     for name, title in NAMES.items():

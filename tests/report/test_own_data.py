@@ -69,7 +69,7 @@ def test_what_is_left_is_complete(folder):
         "once). The best subsets were then tested on 12 held-out samples."
     )
     shown = tables(study, study.classifiers[0])
-    assert {"performance", "features", "held-out", "stability", "sequential"} <= set(shown)
+    assert {"performance", "features", "held-out", "stability", "sequential-runs"} <= set(shown)
     assert not {name for name in shown if "noise" in name or name in ("robust", "contrast")}
     assert {row["low"] for row in shown["held-out"].rows} == {None}  # one set has no interval
     figures = {drawing.name for drawing in compose(study).drawings}  # the page has drawn them

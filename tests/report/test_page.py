@@ -113,10 +113,10 @@ def test_downloads_are_what_is_written_beside(used, smoke_study, tmp_path):
     text = download(used, "overview.svg").decode()
     root = ET.fromstring(text)
     assert root.tag == f"{SVG}svg"
-    assert root.find(f"{SVG}title").text == "Error rate on held-out events, best subset of each algorithm"
+    assert root.find(f"{SVG}title").text == "Error rate on new data, best subset of each algorithm"
     words = [item.text for item in root.iter(f"{SVG}text")]
     assert {"k-NN", "NB", "error rate [%]"} <= set(words)
-    assert any(item.text.startswith("2D-UPSO, on new events") for item in root.iter(f"{SVG}title"))
+    assert any(item.text.startswith("2D-UPSO, on new data") for item in root.iter(f"{SVG}title"))
     assert float(root.get("width").removesuffix("pt")) > 300
     assert "data-tip" not in text
     raster = used.evaluate("document.querySelector('figure.drawing:has(img)')?.dataset.name")

@@ -1,6 +1,5 @@
 """Figures of a study: the data they show, and that names never overlap."""
 
-import itertools
 from math import inf
 from types import SimpleNamespace
 
@@ -13,11 +12,12 @@ from tests.report.legibility import assert_legible, lines_of
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, write_figures
 from pqswarm.report.document import compose
-from pqswarm.report.overview import plot_overview
+from pqswarm.report.overview import new_data_panel, plot_new_data
 from pqswarm.report.runs import convergence_curves, run_evaluation_grid
 from pqswarm.report.sections.chance import rank_groups
 from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.report.style import GREY, INK, LOSS, NARROW, mark_of
+from pqswarm.report.summary import StudySummary
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord
 
@@ -80,7 +80,6 @@ def test_convergence_shows_the_medians_and_the_quartiles_of_the_final_errors(con
         assert f"{100 * np.median(curve[:, -1]):.2f} %" in mark_of(main).tips[0]
     assert f"{100 * best:.2f} %" in axis.get_ylabel()
     assert "found" in axis.get_ylabel()
-    assert "known" in plot_convergence(data, best=0.05, known=True).axes[0].get_ylabel()
 
 
 def test_scales_show_the_end_of_the_search(convergence):
@@ -220,7 +219,7 @@ def test_groups_worked_by_hand():
     assert rank_groups([1.0], 1.0) == []
 
 
-def test_bars_join_the_groups_and_do_not_touch():
+def test_bars_join_the_groups_each_on_its_own_row():
     figure = plot_ranks(dict(zip("abcdef", [1.2, 3.1, 3.3, 3.4, 4.5, 5.6], strict=True)), 1.19)
     lines = figure.axes[0].lines
     (ruled,) = [line for line in lines if len(line.get_xdata()) == 4]
@@ -230,9 +229,8 @@ def test_bars_join_the_groups_and_do_not_touch():
     bars = [line for line in lines if line.get_linewidth() == thick]
     ends = [np.round(1 + (line.get_xdata() + np.array([0.05, -0.05]) - start) / inch, 9).tolist() for line in bars]
     assert ends == [[3.1, 3.4], [3.4, 4.5], [4.5, 5.6]]
-    for one, two in itertools.combinations(bars, 2):
-        apart = one.get_ydata()[0] != two.get_ydata()[0]
-        assert apart or max(one.get_xdata()[0], two.get_xdata()[0]) > min(one.get_xdata()[1], two.get_xdata()[1])
+    assert len({float(bar.get_ydata()[0]) for bar in bars}) == len(bars)
+    assert {line.get_color() for line in lines} == {INK}
 
 
 @pytest.mark.parametrize(
@@ -258,11 +256,11 @@ def test_what_cannot_be_drawn_is_named(call, message):
 @pytest.mark.slow
 def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monkeypatch):
     drawings = {drawing.name: drawing for drawing in compose(study).drawings}
-    names = {"algorithms-convergence", "algorithms-size", "chance-ranks-error", "chance-ranks-size"}
+    names = {"algorithms-convergence", "algorithms-size"}
     names |= {"chance-superiority", "fronts", "features", "features-others", "noise", "confusion"}
     whole = {"events", "overview", "investigation-framework", "investigation-bench"}
     assert set(drawings) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | whole
-    few = [drawings["k-nn-chance-ranks-error"], drawings["nb-chance-superiority"]]  # the others take longer
+    few = [drawings["k-nn-fronts"], drawings["nb-chance-superiority"]]  # the others take longer
     monkeypatch.setattr("pqswarm.report.study_report.compose_report", lambda folders: SimpleNamespace(drawings=few))
     written = write_figures(smoke_study, tmp_path / "new", "png")
     assert {path.name for path in written} == {f"{drawing.name}.png" for drawing in few}
@@ -292,11 +290,16 @@ def test_narrow_figures_are_legible_and_have_no_small_text(study):
 
 
 def test_the_overview_has_a_panel_for_each_classifier(study):
-    figure = plot_overview(study)
+    panels = {each.name: new_data_panel(each) for each in StudySummary.of(study).classifiers}
+    figure = plot_new_data(panels, study.palette)
     assert [axis.get_title(loc="left") for axis in figure.axes] == [found.name for found in study.classifiers]
     for axis, found in zip(figure.axes, study.classifiers, strict=True):
-        for title in found.runs:
-            assert np.array_equal(marked(axis, title, found.n_runs).get_xdata(), found.sizes(title))
+        dots = {mark_of(line).tips: float(line.get_xdata()[0]) for line in axis.lines if mark_of(line).tips}
+        for title in found.groups:
+            best = found.best(title).error
+            new = float(found.held_out[title].mean())
+            assert dots[f"{title}, in the search: {100 * best:.2f} %",] == pytest.approx(100 * best)
+            assert dots[f"{title}, on new data: {100 * new:.2f} %",] == pytest.approx(100 * new)
     assert_legible(figure)
 
 

@@ -17,7 +17,7 @@ from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import Palette, save_figure
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map
-from pqswarm.report.style import FAINT, GREY, INK, STYLE, spread_line_labels
+from pqswarm.report.style import COLORS, FAINT, GREY, INK, STYLE, spread_line_labels
 
 
 def luminance(rgb):
@@ -83,7 +83,8 @@ def test_colours_differ_for_the_colour_blind():
         xyz = np.cbrt(np.clip(linear @ np.transpose(view), 0, 1) @ to_xyz.T / [0.9505, 1, 1.089])
         lab = np.stack([116 * xyz[:, 1], 500 * (xyz[:, 0] - xyz[:, 1]), 200 * (xyz[:, 1] - xyz[:, 2])], axis=1)
         assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(lab, 2)) > 15
-        assert min(np.linalg.norm(lab[1] - other) for other in np.delete(lab, 1, axis=0)) > 24  # from the hero
+        blue = colours.index(COLORS[0])  # of the paper's algorithm
+        assert min(np.linalg.norm(lab[blue] - other) for other in np.delete(lab, blue, axis=0)) > 24
 
 
 def test_spread_moves_as_little_as_it_must():

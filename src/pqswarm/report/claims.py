@@ -31,8 +31,6 @@ from pqswarm.statistics import (
     compare_runs,
     contrast_estimation,
     friedman,
-    hommel,
-    mann_whitney,
     posthoc,
     wilcoxon_signed_rank,
 )
@@ -45,7 +43,7 @@ FAILS = "does not hold"
 UNKNOWN = "inconclusive"
 EQUAL = "practically equal"
 LETTER = f"holds by the letter; {EQUAL}"
-UNTESTED = "not tested here"
+UNTESTED = "not tested"
 
 HERO = ALGORITHMS[-1]
 """The algorithm of the paper."""
@@ -246,13 +244,6 @@ class _ClaimDatasets(_ClaimEvidence):
         if binomtest(n, len(shown)).pvalue > ALPHA:
             return UNKNOWN, where
         return (HOLDS if 2 * n > len(shown) else self.refuted), where
-
-
-def claim_p_values(values: Mapping[str, FloatArray], control: str) -> dict[str, float]:
-    """Return the p-value of each other group against a control: two-sided Mann-Whitney test, Hommel-adjusted."""
-    others = [title for title in values if title != control]
-    p = [mann_whitney(values[title], values[control])[0] for title in others]
-    return dict(zip(others, hommel(p).tolist(), strict=True))
 
 
 def _is_practically_equal(comparison: Comparison | PairedComparison) -> bool:
@@ -698,7 +689,7 @@ def claims_table(
     headings = {"claim": ("The paper's claim", "")}
     for name in checked:
         headings |= {f"conclusion {name}": (name, ""), f"numbers {name}": (f"numbers, {name}", "")}
-    conclusions = {f"conclusion {name}": f"numbers {name}" for name in checked}
+    conclusions = {f"conclusion {name}": (f"numbers {name}",) for name in checked}
     return Table("claims", caption, rows, headings, conclusions=conclusions, note=rules)
 
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.document import Document, Passage, number_contents
-from pqswarm.report.overview import describe_study, overview_datasets_panel, overview_runs_panel
-from pqswarm.report.runs import ALL_FEATURES, draw_run_panels
+from pqswarm.report.overview import describe_study, new_data_note, new_data_panel, plot_new_data
+from pqswarm.report.runs import ALL_FEATURES
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, count, enumerate_words, percent
 from pqswarm.report.style import Palette
 from pqswarm.report.summary import (
@@ -178,22 +177,16 @@ class _StudyComparison:
         return "; ".join(parts)
 
     def _drawing(self) -> Drawing:
-        unit = "run" if self.by_run else "data set"
-
-        def draw(narrow: bool = False) -> Figure:
-            titles = dict.fromkeys(a.title for study in self.studies.values() for a in study.plan.algorithms)
-            panels = {
-                f"{classifier}, {name}": overview_runs_panel(each.datasets[""])
-                if self.by_run
-                else overview_datasets_panel(each)
-                for classifier, results in self.classifiers.items()
-                for name, each in results.items()
-            }
-            return draw_run_panels(panels, Palette(titles, self.studies[self.base].baseline), narrow, unit)
-
-        once = ", hollow ones searches that run only once" if self.by_run else ""
-        note = f"Each panel has its own scale. Small markers are {unit}s, large ones means{once}."
-        return adaptive_drawing("size", "Error rate against number of features", note, draw)
+        titles = dict.fromkeys(a.title for study in self.studies.values() for a in study.plan.algorithms)
+        panels = {
+            f"{classifier}, {name}": new_data_panel(each)
+            for classifier, results in self.classifiers.items()
+            for name, each in results.items()
+        }
+        palette = Palette(titles, self.studies[self.base].baseline)
+        caption = "Error rate of the best subset of each algorithm"
+        note = f"Each panel has its own scale. {new_data_note(panels)}"
+        return adaptive_drawing("errors", caption, note, plot_new_data, panels, palette)
 
     def _plans(self) -> Content:
         rows: dict[str, dict[str, Any]] = {}

@@ -1,5 +1,6 @@
 """The first screen of a report: what was run, one sentence per classifier, one figure, one table, and the limits."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, sqrt
 from typing import Any
@@ -12,7 +13,6 @@ from pqswarm.events import get_preset
 from pqswarm.report.claims import (
     EQUAL,
     FAILS,
-    HERO,
     HOLDS,
     LETTER,
     UNKNOWN,
@@ -21,18 +21,14 @@ from pqswarm.report.claims import (
     all_claims,
     check_claims_in_specifications,
     claim_fractions_table,
-    claim_p_values,
     claims_table,
 )
 from pqswarm.report.paper import ABBREVIATIONS
-from pqswarm.report.runs import Panel, draw_run_panels, run_points
-from pqswarm.report.section import Content, Table, adaptive_drawing, count, count_runs, enumerate_words, percent
-from pqswarm.report.sections.datasets import say_leader_over_datasets
+from pqswarm.report.section import Content, adaptive_drawing, count, count_runs, enumerate_words, percent
 from pqswarm.report.sections.held_out import before_held_out
 from pqswarm.report.sections.specifications import specification_curve
 from pqswarm.report.style import GREY, NARROW, Palette, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import (
-    ALPHA,
     ClassifierAcrossDatasets,
     ClassifierAcrossSpecifications,
     ClassifierSummary,
@@ -44,78 +40,60 @@ from pqswarm.study import StudyPlan, load_plan
 from pqswarm.study.findings import ALL_FEATURES
 from pqswarm.study.plan import HeldOutPlan, held_out_seeds
 
-_CAPTION = "Error rate against number of features"
+NewData = tuple[float, float, float | None]
+"""Number of features, error rate in the search, and on new data (None if it was not tested)."""
+
 _MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
 _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %
 
 
 def overview_of_dataset(study: DatasetSummary) -> Content:
     """Return the first screen of the report on one data set, where the unit is the run."""
-    if claims := all_claims(study):
-        return _overview_of_paper(study, claims, [overview_limits(study)])
-    note = "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once."
-    return Content(
-        answer=[_overview_sentence(classifier) for classifier in study.classifiers],
-        drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
-        tables=[_overview_means_table(study)],
-        words=[overview_limits(study)],
-    )
+    return _overview_content(study, StudySummary.of(study), overview_limits(study))
 
 
 def overview_of_study(study: StudySummary) -> Content:
     """Return the first screen of the report on several data sets, which are the unit."""
-    note = "Lower left is better. Small markers are data sets (means over runs), large ones their means."
     words = (
         f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to expect "
         f"on further data sets of the same kind. For the report on one data set: pqswarm report DIR --dataset NAME."
     )
-    if claims := all_claims(study):
-        return _overview_of_paper(study, claims, [words])
-    return Content(
-        answer=[say_leader_over_datasets(study, classifier) for classifier in study.classifiers],
-        drawings=[adaptive_drawing("overview", _CAPTION, note, plot_overview, study)],
-        words=[words],
-    )
+    return _overview_content(study, study, words)
 
 
-def _overview_of_paper(
-    study: DatasetSummary | StudySummary, claims: Mapping[str, Sequence[Claim]], words: Sequence[str]
-) -> Content:
-    """Answer whether the paper holds: the errors on new data, one figure, and the claims."""
-    panels = {each.name: _new_data_panel(each) for each in study.classifiers}
+def _overview_content(study: DatasetSummary | StudySummary, datasets: StudySummary, words: str) -> Content:
+    """The errors on new data, one figure, and whether the paper holds, if the plan asks for it."""
+    panels = {each.name: new_data_panel(each) for each in datasets.classifiers}
+    claims = all_claims(study)
     table = claims_table(study, claims)
-    assert table is not None  # noqa: S101
-    is_new = any(new is not None for panel in panels.values() for *_, new in panel.values())
     where = _new_data_words(study)
-    caption = f"Error rate {f'on {where}' if is_new else 'in the search'}, best subset of each algorithm"
-    note = (
-        "Filled: events that no search saw. Hollow: cross-validated in the search, which is optimistic. Dashed: all "
-        "features, on new events. Numbers of features are in brackets."
-        if is_new
-        else "Cross-validated in the search, which is optimistic. Numbers of features are in brackets."
-    )
+    caption = f"Error rate {'on new data' if _has_new_data(panels) else 'in the search'}, best subset of each algorithm"
+    answer = [_say_new_data(name, panel, study.baseline, where) for name, panel in panels.items()]
     return Content(
-        answer=[*(_say_new_data(name, panel, where) for name, panel in panels.items()), _say_conclusions(claims)],
-        drawings=[adaptive_drawing("overview", caption, note, plot_new_data, panels, study.palette)],
-        tables=[table],
-        words=[expand_abbreviations(study.plan, panels), *words],
+        answer=[*answer, _say_conclusions(study, claims)] if claims else answer,
+        drawings=[adaptive_drawing("overview", caption, new_data_note(panels), plot_new_data, panels, study.palette)],
+        tables=[] if table is None else [table],
+        words=[*filter(None, [expand_abbreviations(study.plan, panels)]), words],
     )
 
 
-NewData = tuple[float, float | None, float | None]
-"""Number of features, error rate in the search (None of a mean), and on new data (None if it was not tested)."""
+def new_data_note(panels: Mapping[str, Mapping[str, NewData]]) -> str:
+    """Return the note of a figure by :func:`plot_new_data`."""
+    searched = "cross-validated in the search, which is optimistic. Numbers of features are in brackets."
+    if not _has_new_data(panels):
+        return f"Error rates are {searched}"
+    return f"Filled: new data, which no search saw; the dashed line is all features. Hollow: {searched}"
 
 
-def _new_data_panel(classifier: ClassifierSummary | ClassifierAcrossDatasets) -> dict[str, NewData]:
-    """The best subset of each algorithm, by title, and all features; means over the data sets."""
-    if isinstance(classifier, ClassifierSummary):
-        datasets = [classifier]
-        titles = list(classifier.groups)
-    else:
-        datasets = list(classifier.datasets.values())
-        titles = classifier.titles
+def _has_new_data(panels: Mapping[str, Mapping[str, NewData]]) -> bool:
+    return any(new is not None for panel in panels.values() for *_, new in panel.values())
+
+
+def new_data_panel(classifier: ClassifierAcrossDatasets) -> dict[str, NewData]:
+    """Return the best subset of each algorithm, by title, and all features; means over the data sets."""
+    datasets = list(classifier.datasets.values())
     panel: dict[str, NewData] = {}
-    for title in (*titles, ALL_FEATURES):
+    for title in (*classifier.titles, ALL_FEATURES):
         before = np.array([before_held_out(dataset, title) for dataset in datasets])
         is_tested = all(title in dataset.held_out for dataset in datasets)
         new = float(np.mean([dataset.held_out[title].mean() for dataset in datasets])) if is_tested else None
@@ -129,36 +107,51 @@ def _new_data_words(study: DatasetSummary | StudySummary) -> str:
     return "events of the other data sets" if is_cross else f"held-out {study.item}s"
 
 
-def _say_new_data(name: str, panel: Mapping[str, NewData], where: str) -> str:
-    """One sentence on the errors of the paper's algorithm, of all features and of the best search on new data."""
-    new = {title: values[2] for title, values in panel.items() if values[2] is not None}
-    searched = {title: values[1] for title, values in panel.items() if values[1] is not None}
-    errors = new or searched
+def _say_new_data(name: str, panel: Mapping[str, NewData], baseline: str, where: str) -> str:
+    """One sentence on the errors on new data of all features, of the baseline, and of the best search."""
+    tested = {title: new for title, (_, _, new) in panel.items() if new is not None}
+    errors = tested or {title: searched for title, (_, searched, _) in panel.items()}
     best = min((title for title in errors if title != ALL_FEATURES), key=lambda title: errors[title])
-
-    def say(title: str) -> str:
-        return f"{percent(errors[title])} with {count(round(panel[title][0], 1))} features"
-
-    start = f"{name}, on {where}, which no search saw" if new else f"{name}, in the search only, which is optimistic"
-    lowest = (
-        "the lowest of the searches"
-        if best == HERO
-        else f"the lowest is {best} with {say(best).replace(' with ', ' and ')}"
-    )
-    whole = f"all {panel[ALL_FEATURES][0]:.0f} features {percent(errors[ALL_FEATURES])}"
-    return f"{start}: the best subsets of {HERO} misclassify {say(HERO)}, {whole}; {lowest}."
+    parts = [
+        f"{percent(errors[title])} with the {count(round(panel[title][0], 1))} features of {title}"
+        for title in dict.fromkeys((baseline, best))
+    ]
+    start = f"On new data ({where})" if tested else "In the search only, which is optimistic"
+    whole = f"{percent(errors[ALL_FEATURES])} with all {panel[ALL_FEATURES][0]:.0f} features"
+    return f"{start}, {name} misclassifies {enumerate_words([whole, *parts])}, the lowest."
 
 
-def _say_conclusions(claims: Mapping[str, Sequence[Claim]]) -> str:
-    """How many claims hold, by classifier."""
-    order = (HOLDS, LETTER, EQUAL, FAILS, UNKNOWN, UNTESTED)
-    words = {HOLDS: "hold", FAILS: "do not hold", LETTER: "hold by the letter but are practically equal"}
-    parts = []
+_COUNTED = {
+    HOLDS: ("holds", "hold"),
+    LETTER: ("holds by the letter but is practically equal", "hold by the letter but are practically equal"),
+    EQUAL: ("is practically equal", "are practically equal"),
+    FAILS: ("does not hold", "do not hold"),
+    UNKNOWN: ("is inconclusive", "are inconclusive"),
+    UNTESTED: ("is not tested", "are not tested"),
+}
+"""Each conclusion as the verb of one claim, and of several."""
+
+
+def _say_conclusions(study: DatasetSummary | StudySummary, claims: Mapping[str, Sequence[Claim]]) -> str:
+    """How many claims hold, by classifier, and what would settle them if most are open."""
+    counts: dict[str, list[str]] = {}
     for name, each in claims.items():
-        conclusions = [claim.conclusion for claim in each]
-        counts = [f"{conclusions.count(one)} {words.get(one, one)}" for one in order if one in conclusions]
-        parts.append(f"of {len(each)} claims with {name}: {', '.join(counts)}")
-    return f"Does the paper hold? O{'; '.join(parts)[1:]}."
+        found = Counter(claim.conclusion for claim in each)
+        said = [f"{found[one]} {verbs[found[one] > 1]}" for one, verbs in _COUNTED.items() if found[one]]
+        counts.setdefault(enumerate_words(said), []).append(name)
+    parts = [f"{said} with {' and with '.join(names)}" for said, names in counts.items()]
+    number = len(next(iter(claims.values())))
+    text = f"Does the paper hold? Of its {number} claims, {'; '.join(parts)}."
+    conclusions = [claim.conclusion for each in claims.values() for claim in each]
+    if 2 * conclusions.count(UNKNOWN) <= len(conclusions) or not _is_smaller_than_replication(study):
+        return text
+    return f"{text} This study is too small to tell: run “pqswarm study replication” for an answer."
+
+
+def _is_smaller_than_replication(study: DatasetSummary | StudySummary) -> bool:
+    replication = load_plan("replication")
+    n_datasets = 1 if isinstance(study, DatasetSummary) else len(study.datasets)
+    return n_datasets < len(replication.cells()) or study.plan.max_evaluations < replication.max_evaluations
 
 
 def expand_abbreviations(plan: StudyPlan, classifiers: Iterable[str]) -> str:
@@ -171,30 +164,28 @@ def expand_abbreviations(plan: StudyPlan, classifiers: Iterable[str]) -> str:
 @styled
 def plot_new_data(panels: Mapping[str, Mapping[str, NewData]], palette: Palette, *, narrow: bool = False) -> Figure:
     """Draw the error of each algorithm's best subset on new data and in the search, in a panel for each classifier."""
-    rows = max(len(panel) for panel in panels.values()) - 1
-    height = 0.95 + 0.25 * rows
-    columns = 1 if narrow else len(panels)
-    size = (NARROW, height * len(panels)) if narrow else (6.4, height)
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(len(panels) if narrow else 1, columns, squeeze=False).ravel()
-    for axis, (name, panel) in zip(axes, panels.items(), strict=True):
+    n_titles = max(len(panel) for panel in panels.values()) - 1
+    columns = 1 if narrow else min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    width = NARROW if narrow else 3.2 * max(2, columns)
+    figure = Figure(figsize=(width, rows * (0.95 + 0.25 * n_titles)), layout="constrained")
+    for i, (name, panel) in enumerate(panels.items()):
+        axis = figure.add_subplot(rows, columns, i + 1)
         titles = [title for title in panel if title != ALL_FEATURES]
-        whole = panel[ALL_FEATURES][2]
-        whole = panel[ALL_FEATURES][1] if whole is None else whole
-        if whole is not None:
-            line = axis.axvline(100 * whole, color=GREY, lw=1.3, ls=(0, (5, 2)))
-            mark(line, tips=[f"all features: {percent(whole)}"])
+        _, searched, new = panel[ALL_FEATURES]
+        whole = searched if new is None else new
+        line = axis.axvline(100 * whole, color=GREY, lw=1.3, ls=(0, (5, 2)))
+        mark(line, tips=[f"all features: {percent(whole)}"])
         for place, title in enumerate(titles):
             _, searched, new = panel[title]
             look: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 6, "color": palette.color(title)}
-            if searched is not None:
-                tip = f"{title}, in the search: {percent(searched)}"
-                mark(axis.plot([100 * searched], [place], mfc="none", **look)[0], tips=[tip])
+            tip = f"{title}, in the search: {percent(searched)}"
+            mark(axis.plot([100 * searched], [place], mfc="none", **look)[0], tips=[tip])
             if new is not None:
-                mark(axis.plot([100 * new], [place], **look)[0], tips=[f"{title}, on new events: {percent(new)}"])
+                mark(axis.plot([100 * new], [place], **look)[0], tips=[f"{title}, on new data: {percent(new)}"])
         draw_rows(axis, [f"{title} ({count(round(panel[title][0], 1))})" for title in titles])
-        axis.set(ylim=(len(titles) - 0.5, -0.5), xlabel="error rate [%]")
-        axis.set_xlim(left=0)
+        highest = max(error for _, *errors in panel.values() for error in errors if error is not None)
+        axis.set(xlim=(0, max(106 * highest, 1e-6)), ylim=(len(titles) - 0.5, -0.5), xlabel="error rate [%]")
         axis.set_title(name, fontweight="bold", parse_math=False)
     return settle_layout(figure)
 
@@ -217,74 +208,6 @@ def overview_of_multiverse(study: MultiverseSummary) -> Content:
         tables=[claim_fractions_table(study, claims)],
         words=[*filter(None, [expand_abbreviations(study.plan, claims)]), words],
     )
-
-
-def plot_overview(study: DatasetSummary | StudySummary, *, narrow: bool = False) -> Figure:
-    """Draw error against size for all classifiers of a study: runs, or means on data sets, and larger, their means."""
-    if isinstance(study, DatasetSummary):
-        return draw_run_panels(
-            {each.name: overview_runs_panel(each) for each in study.classifiers}, study.palette, narrow
-        )
-    panels = {each.name: overview_datasets_panel(each) for each in study.classifiers}
-    return draw_run_panels(panels, study.palette, narrow, "data set")
-
-
-def overview_runs_panel(classifier: ClassifierSummary) -> Panel:
-    """Return the points of the runs with one classifier."""
-    return *run_points(classifier), (classifier.n_features, classifier.all_features)
-
-
-def overview_datasets_panel(classifier: ClassifierAcrossDatasets) -> Panel:
-    """Return the points of the means on each data set with one classifier."""
-    first = next(iter(classifier.datasets.values()))
-    points = {title: (classifier.means("size", title), classifier.means("error", title)) for title in classifier.titles}
-    return points, {}, list(classifier.datasets), (first.n_features, float(classifier.all_features.mean()))
-
-
-def _overview_sentence(classifier: ClassifierSummary) -> str:
-    """The result with one classifier: the best algorithms, and a search that runs only once if it has a lower error."""
-    sentence = _overview_of_best_repeated(classifier)
-    lowest = min(float(classifier.errors(title).mean()) for title in classifier.runs)
-    single = min(classifier.sequential, key=lambda title: (classifier.sequential[title].error, title), default=None)
-    if single is None or round(classifier.sequential[single].error, 12) >= round(lowest, 12):
-        return sentence
-    record = classifier.sequential[single]
-    return (
-        f"{sentence} The single run of {single} is lower: {percent(record.error)} with {count(record.size)} features."
-    )
-
-
-def _overview_of_best_repeated(classifier: ClassifierSummary) -> str:
-    """The repeated algorithms with the lowest mean error, and those not significantly different, in one sentence."""
-    errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
-    means = {title: (float(values.mean()), float(classifier.sizes(title).mean())) for title, values in errors.items()}
-    leader = min(means, key=lambda title: means[title])
-    p = claim_p_values(errors, leader)
-    level = sorted((t for t in means if t == leader or p[t] > ALPHA), key=lambda title: means[title])
-    smallest = min(level, key=lambda title: means[title][::-1])
-    error, size = means[leader]
-    name = f"{classifier.name}, on this data set"
-    mean = "mean " if classifier.n_runs > 1 else ""
-    whole = f"all {classifier.n_features} features: {percent(classifier.all_features)}"
-    if error >= classifier.all_features:
-        return f"{name}: no algorithm has a lower {mean}error rate than {whole.replace(':', ' with')}."
-    if classifier.n_runs == 1 or len(level) == 1:
-        best = f"the lowest {mean}error rate," if len(means) > 1 else f"a {mean}error rate of"
-        return f"{name}: {leader} has {best} {percent(error)} with {count(round(size, 1))} features ({whole})."
-    bounds = _overview_error_range([means[title][0] for title in level])
-    if len(level) == len(means):
-        return f"{name}: the mean error rates of the algorithms do not differ significantly ({bounds}; {whole})."
-    return (
-        f"{name}: {enumerate_words(level)} have the lowest mean error rates, with no significant difference "
-        f"({bounds}; {whole}). {smallest} selects the fewest features of these, "
-        f"{count(round(means[smallest][1], 1))}."
-    )
-
-
-def _overview_error_range(errors: Sequence[float]) -> str:
-    low = f"{100 * min(errors):.2f}"
-    high = f"{100 * max(errors):.2f}"
-    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def _overview_of_specification_fractions(
@@ -340,30 +263,6 @@ def _overview_detectable_difference(classifier: ClassifierSummary) -> float | No
     variance = float(np.mean([each.var(ddof=1) for each in errors[:2]]))
     # Runs that all end with the same error say nothing about the variance.
     return _DETECTABLE * sqrt(2 * variance / classifier.n_runs) if variance > 1e-20 else None
-
-
-def _overview_means_table(study: DatasetSummary) -> Table:
-    """The means of the algorithms, one row each, for studies without a comparison with the paper."""
-    first = study.classifiers[0]
-    rows: list[dict[str, Any]] = [{"algorithm": title} for title in first.runs]
-    columns: dict[str, tuple[str, str]] = {"algorithm": ("Algorithm", "")}
-    for classifier in study.classifiers:
-        error = f"error {classifier.name}"
-        size = f"size {classifier.name}"
-        for row in rows:
-            row[error] = 100 * float(classifier.errors(row["algorithm"]).mean())
-            row[size] = float(classifier.sizes(row["algorithm"]).mean())
-        columns[error] = (f"error rate [%], {classifier.name}", ".2f")
-        columns[size] = (f"features, {classifier.name}", ".1f")
-    whole = enumerate_words([f"{percent(each.all_features)} ({each.name})" for each in study.classifiers])
-    return Table(
-        "means",
-        f"Means over {count_runs(min(classifier.n_runs for classifier in study.classifiers))}",
-        rows,
-        columns,
-        lowest=tuple(key for key in columns if key != "algorithm"),
-        note=f"The lowest value of each column is in bold. Error rate of all {first.n_features} features: {whole}.",
-    )
 
 
 def describe_dataset(study: DatasetSummary) -> str:

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import count, features, percent
-from pqswarm.report.style import GREY, INK, NARROW, WIDE, EndLabel, Palette, draw_guides, label_line_ends, mark, styled
+from pqswarm.report.section import features, percent
+from pqswarm.report.style import GREY, INK, EndLabel, Palette, draw_guides, mark
 from pqswarm.report.summary import ClassifierSummary
 from pqswarm.study import RunRecord
 
@@ -44,13 +43,11 @@ def check_run_points(points: Points, empty: bool = False) -> Points:
     return checked
 
 
-def run_tips(
-    title: str, sizes: FloatArray | IntArray, errors: FloatArray, numbers: Sequence[int | str] | None, unit: str = "run"
-) -> list[str]:
-    """Return the tooltip of each run, or of another unit, by number or name."""
-    which = [""] if sizes.size == 1 else [f", {unit} {i}" for i in numbers or range(sizes.size)]
+def run_tips(title: str, sizes: FloatArray | IntArray, errors: FloatArray, numbers: Sequence[int] | None) -> list[str]:
+    """Return the tooltip of each run, by number."""
+    which = [""] if sizes.size == 1 else [f", run {i}" for i in numbers or range(sizes.size)]
     return [
-        f"{title}{run}: error {percent(error)}, {count(round(float(size), 1))} feature{'s' * bool(size != 1)}"
+        f"{title}{run}: error {percent(error)}, {features(int(size))}"
         for run, size, error in zip(which, sizes, errors, strict=True)
     ]
 
@@ -61,10 +58,9 @@ def draw_run_points(
     all_features: tuple[int, float] | None,
     palette: Palette,
     fronts: Points,
-    numbers: Sequence[int | str] | None,
-    unit: str = "run",
+    numbers: Sequence[int] | None,
 ) -> list[EndLabel]:
-    """Draw runs, or another unit, as points, single runs as rings and fronts as lines; return the labels."""
+    """Draw runs as points, single runs as rings and fronts as lines; return the labels."""
     draw_guides(axis)
     labels = []
     several = any(sizes.size > 1 for sizes, _ in points.values())
@@ -76,13 +72,13 @@ def draw_run_points(
             style |= {"ms": 10.0, "mew": 1.8, "mfc": "none", "zorder": 4.0}
         else:
             style |= {"ms": 4.5, "mew": 0.0, "alpha": 0.5}
-        mark(axis.plot(sizes, 100 * errors, **style)[0], title, run_tips(title, sizes, errors, numbers, unit))
+        mark(axis.plot(sizes, 100 * errors, **style)[0], title, run_tips(title, sizes, errors, numbers))
         if sizes.size > 1:
             mean = float(sizes.mean()), float(errors.mean())
-            tip = f"{title}, mean of {sizes.size} {unit}s: error {percent(mean[1])}, {mean[0]:.1f} features"
+            tip = f"{title}, mean of {sizes.size} runs: error {percent(mean[1])}, {mean[0]:.1f} features"
             style |= {"ms": 8.0, "mew": 0.9, "mec": INK, "alpha": 1.0, "zorder": 3.5}
             mark(axis.plot([mean[0]], [100 * mean[1]], **style)[0], title, [tip])
-        labels.append(palette.label(axis, title, edge, 100 * float(np.median(errors)), marked=True))
+        labels.append(palette.label(axis, title, edge, 100 * float(errors.mean()), marked=True, joined=False))
     values = [100 * errors for _, errors in points.values()]
     if all_features is not None:
         labels.append(draw_error_of_all_features(axis, *all_features, edge))
@@ -102,30 +98,6 @@ def draw_error_of_all_features(axis: Axes, number: int, error: float, edge: floa
     line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
     mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
     return EndLabel(axis, f"All {number} features", edge, 100 * error, GREY, series=ALL_FEATURES)
-
-
-Panel = tuple[Points, Points, Sequence[int | str] | None, tuple[int, float]]
-"""Points, fronts, numbers of the runs, and number and error of all features; see :func:`draw_run_points`."""
-
-
-@styled
-def draw_run_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, unit: str = "run") -> Figure:
-    """Draw error against size in a panel for each classifier, side by side or, if narrow, below each other."""
-    columns = 1 if narrow or len(panels) == 1 else 2
-    rows = -(-len(panels) // columns)
-    most = max(len(points) for points, *_ in panels.values())
-    size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
-    figure = Figure(figsize=size, layout="constrained")
-    labels = []
-    for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
-        axis = figure.add_subplot(rows, columns, i + 1)
-        labels += draw_run_points(axis, points, whole, palette, fronts, numbers, unit)
-        axis.set_title(name, fontweight="bold", parse_math=False)
-        if i % columns == 0:
-            axis.set_ylabel("error rate [%]")
-        if i + columns >= len(panels):
-            axis.set_xlabel("features selected")
-    return label_line_ends(figure, labels)
 
 
 _STEPS = 150

@@ -53,9 +53,8 @@ class Table:
         what the row says by `BEST`; they have the format that the row gives by `FORMAT`.
     note : str
         Text below the table.
-    conclusions : mapping of str to str
-        Columns of conclusions (:mod:`pqswarm.report.claims`), coloured in HTML, and those of the numbers behind them,
-        which unfold there.
+    conclusions : mapping of str to tuple of str
+        Columns of conclusions, colored in HTML, and those of the numbers behind each, which unfold there.
     number : int
         Its number in the report; 0 outside a report.
     """
@@ -69,7 +68,7 @@ class Table:
     signed: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
     note: str = ""
-    conclusions: Mapping[str, str] = field(default_factory=dict)
+    conclusions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     number: int = 0
 
     def __post_init__(self) -> None:
@@ -93,7 +92,14 @@ class Table:
     @property
     def unfolded(self) -> list[str]:
         """Keys of the columns of a page, where conclusions unfold to their numbers."""
-        return [key for key in self.keys if key not in self.conclusions.values()]
+        folded = {key for keys in self.conclusions.values() for key in keys}
+        return [key for key in self.keys if key not in folded]
+
+    def details(self, row: Mapping[str, Any], column: str) -> str:
+        """Return the numbers behind a conclusion; empty for other columns."""
+        numbers = [key for key in self.conclusions.get(column, ()) if row[key] not in (None, "")]
+        named = [f"{self.heading(key)} {self.text(row, key)}" if len(numbers) > 1 else row[key] for key in numbers]
+        return "; ".join(named)
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
@@ -116,7 +122,7 @@ class Table:
         if isinstance(value, float):
             of_column = self.columns.get(column, ("", ""))[1] or ".4g"
             form = row.get(FORMAT, of_column) if column in self.across else of_column
-            return format(value, form) if isfinite(value) else str(value)
+            return format(value, form).replace("%", " %") if isfinite(value) else str(value)
         return str(value)
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:

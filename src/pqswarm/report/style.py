@@ -196,15 +196,15 @@ def mark_of(artist: Artist) -> SeriesMark:
 
 _MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
 _DASHES = ("-", "--", "-.")
-_USUAL = ("GA", "ACO", "BPSO", "CBPSO", "chBPSO", "SFFS", "SFFS all sizes", "MERIT", "2D-UPSO")
+_USUAL = ("2D-UPSO", "GA", "ACO", "BPSO", "CBPSO", "MERIT", "SFFS", "SFFS all sizes", "chBPSO")
 """Algorithms that look the same in every report."""
 
 
 class Palette:
     """The colours and markers of the algorithms of a study, and which one is emphasised.
 
-    The baseline, or the first algorithm if there is none, is a blue circle. With many algorithms colours repeat, with
-    other markers and dashes.
+    The algorithms of the built-in plans look the same everywhere. Others have what is left, the baseline first. With
+    many algorithms colors repeat, with other markers and dashes.
 
     Parameters
     ----------
@@ -222,15 +222,13 @@ class Palette:
 
     def __init__(self, titles: Iterable[str], baseline: str | None = None) -> None:
         self.baseline = baseline
-        dashes = (kind for kind in cycle(_DASHES) for _ in COLORS[1:])
-        others = zip(cycle(COLORS[1:]), cycle(_MARKERS[1:]), dashes, strict=False)
+        dashes = (kind for kind in cycle(_DASHES) for _ in COLORS)
+        looks = zip(cycle(COLORS), cycle(_MARKERS), dashes, strict=False)
         order = list(dict.fromkeys(titles if baseline is None else [baseline, *titles]))
-        self._looks = dict.fromkeys(order[:1], (COLORS[0], _MARKERS[0], _DASHES[0]))
-        rest = order[1:]
-        usual = dict(zip(_USUAL, others, strict=False))
-        kept = {title: usual.pop(title) for title in rest if title in usual}
-        free = chain(usual.values(), others)
-        self._looks |= {title: kept[title] if title in kept else next(free) for title in rest}
+        usual = dict(zip(_USUAL, looks, strict=False))
+        kept = {title: usual.pop(title) for title in order if title in usual}
+        free = chain(usual.values(), looks)
+        self._looks = {title: kept[title] if title in kept else next(free) for title in order}
 
     def _look(self, title: str) -> tuple[str, str, str]:
         if title not in self._looks:
@@ -255,14 +253,16 @@ class Palette:
         strong = title == self.baseline
         return {"color": color, "ls": dashes, "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
 
-    def label(self, axis: Axes, title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
-        """Return the label for the end of an algorithm's line."""
+    def label(
+        self, axis: Axes, title: str, x: float, y: float, *, marked: bool = False, joined: bool = True
+    ) -> "EndLabel":
+        """Return the label for the end of an algorithm's line, or for points, to which it is not joined."""
         marker = self.marker(title) if marked else ""
-        return EndLabel(axis, title, x, y, self.color(title), title == self.baseline, marker, title)
+        return EndLabel(axis, title, x, y, self.color(title), title == self.baseline, marker, title, joined)
 
 
 class EndLabel(NamedTuple):
-    """A label beside the end of a line: axes, text, end in data coordinates, look and series."""
+    """A label beside the end of a line, joined to it: axes, text, end in data coordinates, look and series."""
 
     axis: Axes
     text: str
@@ -272,6 +272,7 @@ class EndLabel(NamedTuple):
     strong: bool = False
     marker: str = ""
     series: str = ""
+    joined: bool = True
 
 
 def spread_line_labels(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> FloatArray:
@@ -306,8 +307,10 @@ def label_line_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
         for (label, text), (x, y), place in zip(mine, ends.round(5), places, strict=True):
             text.set_y(place)
             style: dict[str, Any] = {"color": label.color, "transform": axis.transAxes, "clip_on": False}
-            lines = axis.plot([x, max(x, 1.0)], [y, y], lw=1.0, ls=":" if x < 0.95 else "-", zorder=1.5, **style)
-            lines += axis.plot([max(x, 1.0), bend, stop], [y, place, place], lw=1.4, solid_capstyle="butt", **style)
+            lines = []
+            if label.joined:
+                lines += axis.plot([x, max(x, 1.0)], [y, y], lw=1.0, ls=":" if x < 0.95 else "-", zorder=1.5, **style)
+                lines += axis.plot([max(x, 1.0), bend, stop], [y, place, place], lw=1.4, solid_capstyle="butt", **style)
             if label.marker:
                 lines += axis.plot([middle], [place], ls="", marker=label.marker, ms=5.5, **style)
             for line in lines:

@@ -1,13 +1,11 @@
 """Read the store of a study into the numbers that the sections of a report use."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,8 +111,6 @@ class ClassifierSummary(ClassifierResults):
         Error rates on each set of held-out events without noise, by title.
     smaller : OneStandardError or None
         The one-standard-error choice.
-    best_known : dict or None
-        The best known subset for the same events.
     ensembles : dict of str to array of bool, shape (m, n_features)
         The subsets of each algorithm whose classifiers are averaged, by the title of the mean.
     """
@@ -127,7 +123,6 @@ class ClassifierSummary(ClassifierResults):
     noise: NoiseSummary | None
     held_out: dict[str, FloatArray]
     smaller: OneStandardError | None
-    best_known: dict[str, Any] | None
     ensembles: dict[str, BoolArray] = field(default_factory=dict)
 
     @property
@@ -677,7 +672,6 @@ def _summarize_classifier(
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
         baseline=titles[plan.baseline],
-        best_known=_summarize_best_known(_summary_finding(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
         ensembles={titles[mean]: best_subsets(runs[a.title], plan.averaged) for mean, a in plan.ensembles.items()},
     )
@@ -741,12 +735,6 @@ def _summarize_noise(
         },
         runs={titles[key]: np.array([tested[level].accuracy[key] for level in levels]).T for key in best},
     )
-
-
-def _summarize_best_known(problem: str) -> dict[str, Any] | None:
-    """The best known subset for the same events, folds and classifier."""
-    records = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
-    return next((record for record in records if record["problem"] == problem), None)
 
 
 def classifier_slugs(names: list[str]) -> dict[str, str]:

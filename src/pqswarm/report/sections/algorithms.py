@@ -41,8 +41,8 @@ from pqswarm.report.section import (
     percent,
 )
 from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, draw_guides, label_line_ends, mark, styled
-from pqswarm.report.summary import ClassifierSummary, DatasetSummary
-from pqswarm.study import RunRecord
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary, Measure
+from pqswarm.study import RunRecord, StudyPlan
 
 _START = 1 / 200  # fraction of the evaluations at which their axis starts
 _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
@@ -51,14 +51,15 @@ _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
     best = classifier.best(classifier.baseline)
-    own_tables = [] if study.plan.paper else [performance_table(study, classifier)]
     return Content(
         drawings=[_algorithm_scatter_drawing(study, classifier), _algorithm_convergence_drawing(study, classifier)],
-        tables=[
-            *own_tables,
-            *_algorithm_gap_tables(classifier),
-        ],
-        answer=_algorithm_sentences(study, classifier),
+        tables=[] if study.plan.paper else [performance_table(study, classifier)],
+        answer=say_leaders(
+            {title: (mean_of(runs, "error"), mean_of(runs, "size")) for title, runs in classifier.groups.items()},
+            classifier.n_features,
+            classifier.all_features,
+            study.plan,
+        ),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
             "error rate": percent(best.error),
@@ -67,48 +68,30 @@ def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
     )
 
 
-def _algorithm_sentences(study: DatasetSummary, classifier: ClassifierSummary) -> list[str]:
-    n = classifier.n_features
-    whole = classifier.all_features
-    means = {
-        title: (round(float(classifier.errors(title).mean()), 12), float(classifier.sizes(title).mean()))
-        for title in classifier.runs
-    }
-    leader = min(means, key=lambda title: means[title])
-    smallest = min(means, key=lambda title: means[title][::-1])
-    error, size = means[leader]
-    tied = [title for title, (other, _) in means.items() if other == error]
-    mean, average = ("mean ", " on average") if classifier.n_runs > 1 else ("", "")
-    once = [algorithm.title for algorithm in study.plan.sequential]
-    which = f"with {classifier.n_runs} runs" if classifier.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
-    among = f" of the algorithms {which}" if once else ""  # a single run is not compared with a mean
-    subset = f"{count(size)} of the {n} features{average}"
-    names = enumerate_words(tied)
-    several = len(tied) > 1
-    has = ("both have" if len(tied) == 2 else "all have") if several else "has"
-    who = leader if several else "It"
-    if error >= whole:
-        first = (
-            f"{'None' if once else 'No algorithm'}{among} does better than all features: the best, {names}, {has} an "
-            f"error rate of {percent(error)}, all features {percent(whole)}. {who} selects {subset}."
-        )
-    else:
-        verb = (
-            f"the lowest {mean}error rate{among}" if len(means) > 1 else f"a lower {mean}error rate than all features"
-        )
-        first = (
-            f"{names} {has} {verb}: {percent(error)}, compared with {percent(whole)} for all features "
-            f"({100 * (whole - error) / whole:.0f} % lower). {who} selects {subset} ({100 * (n - size) / n:.0f} % "
-            f"fewer)."
-        )
-    smallest_error, smallest_size = means[smallest]
-    if smallest_size >= size:
-        return [first]
+def mean_of(records: Sequence[RunRecord], measure: Measure) -> float:
+    """Return the mean error or size of some runs, free of rounding."""
+    return round(float(np.mean([getattr(record, measure) for record in records])), 12)
+
+
+def say_leaders(
+    means: Mapping[str, tuple[float, float]], n_features: int, all_features: float, plan: StudyPlan
+) -> list[str]:
+    """Return which algorithms have the lowest of the mean errors, and of the mean sizes that they found themselves."""
+    errors = {title: error for title, (error, _) in means.items()}
+    given = [algorithm.title for algorithm in plan.sequential if algorithm.needs_size]
+    sizes = {title: size for title, (_, size) in means.items() if title not in given}
     return [
-        first,
-        f"{smallest} finds the smallest subsets{among}: {count(smallest_size)} features, with an error rate of "
-        f"{percent(smallest_error)}{average}.",
+        f"Error: {_lead(errors)} the lowest mean error rate, {percent(min(errors.values()))}; all {n_features} "
+        f"features have {percent(all_features)}.",
+        f"Size: {_lead(sizes)} the smallest subsets, {count(round(min(sizes.values()), 1))} of {n_features} features "
+        f"on average.",
     ]
+
+
+def _lead(values: Mapping[str, float]) -> str:
+    """Who has the lowest value, and the verb."""
+    leaders = [title for title, value in values.items() if value == min(values.values())]
+    return f"{enumerate_words(leaders)} {'has' if len(leaders) == 1 else 'have'}"
 
 
 def _algorithm_performance(classifier: ClassifierSummary, title: str) -> dict[str, float | None]:
@@ -173,34 +156,6 @@ def performance_table(study: DatasetSummary, classifier: ClassifierSummary) -> T
     )
 
 
-def _algorithm_gap_tables(classifier: ClassifierSummary) -> list[Table]:
-    """Gap between the algorithms and the best known subset, if one is known for these events."""
-    known = classifier.best_known
-    if known is None:
-        return []
-    rows = []
-    for title, records in classifier.groups.items():
-        gaps = 100 * (np.array([record.error for record in records]) - known["error"])
-        values = {"mean": gaps.mean(), "minimum": gaps.min(), "maximum": gaps.max()}
-        rows.append({"algorithm": title} | {key: float(value) for key, value in values.items()})
-    return [
-        Table(
-            "gap",
-            f"Gap to the best known subset, with {classifier.name}",
-            rows,
-            {
-                "mean": ("mean gap [percentage points]", ".2f"),
-                "minimum": ("minimum", ".2f"),
-                "maximum": ("maximum", ".2f"),
-            },
-            lowest=("mean", "minimum", "maximum"),
-            note=f"The best known subset for these events has {len(known['features'])} features and an error rate of "
-            f"{percent(known['error'])}. It was found with {known['evaluations'] / 1e6:.1f} million evaluations; "
-            f"adding or removing one or two features, or exchanging one, does not improve it.",
-        )
-    ]
-
-
 def _algorithm_scatter_drawing(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
     points, fronts, numbers = run_points(classifier)
     whole = (classifier.n_features, classifier.all_features)
@@ -212,8 +167,8 @@ def _algorithm_scatter_drawing(study: DatasetSummary, classifier: ClassifierSumm
     return adaptive_drawing(
         "size",
         "Error rate against number of features, one marker per run",
-        f"Lower left is better: a lower error rate with fewer features. Each name is placed at the median error rate "
-        f"of its runs.{hollow}{line}",
+        f"Lower left is better: a lower error rate with fewer features. Large markers are means; the names are in the "
+        f"order of the error rates.{hollow}{line}",
         partial(plot_error_against_size, fronts=fronts, numbers=numbers),
         points,
         whole,
@@ -223,15 +178,12 @@ def _algorithm_scatter_drawing(study: DatasetSummary, classifier: ClassifierSumm
 
 def _algorithm_convergence_drawing(study: DatasetSummary, classifier: ClassifierSummary) -> Drawing:
     budget = study.plan.max_evaluations
-    known = classifier.best_known
     ends = run_evaluation_ends(classifier.groups)
     grid = convergence_grid(classifier.groups, budget)
 
     def draw(narrow: bool = False) -> Figure:
         curves = convergence_curves(classifier.groups, budget)
-        best = min(float(curve.min()) for curve in curves.values())
-        args: dict[str, Any] = {"best": min(best, known["error"]) if known else best, "known": bool(known)}
-        return plot_convergence(curves, grid, study.palette, budget=budget, narrow=narrow, **args)
+        return plot_convergence(curves, grid, study.palette, budget=budget, narrow=narrow)
 
     beyond = [title for title, end in ends.items() if end > budget]
     more = f" The budget does not apply to {enumerate_words(beyond)}." if beyond else ""
@@ -240,7 +192,7 @@ def _algorithm_convergence_drawing(study: DatasetSummary, classifier: Classifier
         "convergence",
         "Distance of the lowest error rate so far from the best, against evaluations",
         f"One evaluation tests one subset. {lines if classifier.n_runs > 1 else ''}Zero is the lowest error rate "
-        f"{'known for these events' if known else 'found by any run'}. Both axes are logarithmic, to show the end of "
+        f"found by any run. Both axes are logarithmic, to show the end of "
         f"the search. Lower is better; a line that drops early finds good subsets soon.{more}",
         draw,
     )
@@ -276,7 +228,7 @@ def plot_error_against_size(
     Returns
     -------
     matplotlib.figure.Figure
-        The figure; each name is on the right, at the median error of its runs.
+        The figure; the names are on the right, in the order of the errors.
 
     Examples
     --------
@@ -302,7 +254,6 @@ def plot_convergence(
     palette: Palette | None = None,
     *,
     best: float | None = None,
-    known: bool = False,
     budget: int | None = None,
     narrow: bool = False,
 ) -> Figure:
@@ -321,8 +272,6 @@ def plot_convergence(
         Colours, and the algorithm to emphasise.
     best : float, optional
         Error from which the distance is measured; by default the lowest of all curves.
-    known : bool
-        Whether `best` is known from elsewhere rather than found by these runs; for the axis label.
     budget : int, optional
         Evaluations allowed per run, drawn as a line; by default the last of `evaluations`.
     narrow : bool
@@ -378,7 +327,7 @@ def plot_convergence(
     _scale_algorithm_convergence_gaps(axis, ends, shown)
     _scale_algorithm_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
     axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
-    axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
+    axis.set_ylabel(f"above the lowest error rate found,\n{percent(origin)} [% points]")
     return label_line_ends(figure, labels)
 
 
@@ -422,66 +371,15 @@ def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int,
     axis.set_xlabel("evaluations")
 
 
-_ABOUT_RANKINGS = (
-    " A ranking search tests the first feature, the first two, and so on; the filter that ranks them uses only the "
-    "data."
-)
-
-
-def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
-    """Compare each sequential search with the best subset of the baseline, and with every run of every algorithm."""
-    if not classifier.sequential:
-        return Content()
-    given_by = {title: _sequential_size_source(study, title) for title in classifier.sequential}
-    ranked = any(algorithm.search.needs_order for algorithm in study.plan.sequential)
-    return Content(
-        tables=[_sequential_against_best(classifier, given_by, ranked), _sequential_against_runs(classifier)],
-        answer=[_sequential_sentence(classifier, title, given_by[title]) for title in classifier.sequential],
-    )
-
-
-def _sequential_size_source(study: DatasetSummary, title: str) -> str | None:
-    """Where the subset size given to a sequential search comes from; None if none was given."""
-    plan = next(algorithm for algorithm in study.plan.sequential if algorithm.title == title)
-    return study.baseline if plan.needs_size else "the plan" if plan.settings.get("size") is not None else None
+def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
+    """Compare each sequential search with every run of every algorithm."""
+    return Content(tables=[_sequential_against_runs(classifier)]) if classifier.sequential else Content()
 
 
 def _sequential_contest(classifier: ClassifierSummary, search: str, title: str) -> dict[str, int]:
     """How many runs of an algorithm a sequential search beats, ties with and loses to, by error rate."""
     margin = np.round(classifier.errors(title) - classifier.sequential[search].error, 12)  # free of rounding
     return {"beats": int((margin > 0).sum()), "ties": int((margin == 0).sum()), "loses": int((margin < 0).sum())}
-
-
-def _sequential_rival_evaluations(classifier: ClassifierSummary, title: str) -> list[int]:
-    """Evaluations of each run of an algorithm."""
-    return [record.result.n_evaluations for record in classifier.runs[title]]
-
-
-def _sequential_against_best(classifier: ClassifierSummary, given_by: dict[str, str | None], ranked: bool) -> Table:
-    best = classifier.best(classifier.baseline)
-    baseline = {"baseline": classifier.baseline, "baseline_size": best.size, "baseline_J": best.error}
-    baseline["baseline_evaluations"] = sum(_sequential_rival_evaluations(classifier, classifier.baseline))
-    rows: list[dict[str, Any]] = [
-        {"search": title, "given_by": given_by[title], "size": record.size, "J": record.error}
-        | {"evaluations": record.result.n_evaluations, **baseline}
-        for title, record in classifier.sequential.items()
-    ]
-    return Table(
-        "sequential",
-        f"A single run of each sequential search against the best run of {classifier.baseline} with {classifier.name}",
-        rows,
-        {
-            "given_by": ("size given by", ""),
-            "size": ("ξ", ""),
-            "J": ("J", ".4f"),
-            "baseline": ("against", ""),
-            "baseline_size": ("ξ", ""),
-            "baseline_J": ("J", ".4f"),
-            "baseline_evaluations": ("evaluations, all runs", ""),
-        },
-        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. If its "
-        "size was given, the evaluations that found that size are not counted." + (_ABOUT_RANKINGS if ranked else ""),
-    )
 
 
 def sffs_table(study: DatasetSummary) -> Table | None:
@@ -515,7 +413,7 @@ def _sequential_against_runs(classifier: ClassifierSummary) -> Table:
     rows = [
         {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
         | {
-            "each": float(np.mean(_sequential_rival_evaluations(classifier, title))),
+            "each": float(np.mean([record.result.n_evaluations for record in records])),
             **_sequential_contest(classifier, search, title),
         }
         for search, record in classifier.sequential.items()
@@ -526,35 +424,8 @@ def _sequential_against_runs(classifier: ClassifierSummary) -> Table:
         f"A single run of each sequential search against every run of the other algorithms with {classifier.name}",
         rows,
         {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
-        note="Beats, ties, loses to: number of runs with a higher, equal and lower error rate.",
-    )
-
-
-def _sequential_sentence(classifier: ClassifierSummary, search: str, given_by: str | None) -> str:
-    """State the result and cost of the search, and of the runs of the baseline."""
-    record = classifier.sequential[search]
-    best = classifier.best(classifier.baseline)
-    baseline = classifier.baseline
-    spent = _sequential_rival_evaluations(classifier, baseline)
-    beats, ties, loses = _sequential_contest(classifier, search, baseline).values()
-    points = round(100 * (best.error - record.error), 10)
-    apart = f"{abs(points):.2f} percentage points {'higher' if points > 0 else 'lower'}" if points else "the same"
-    reached = f"{percent(best.error)} with {features(best.size)}, {apart}"
-    if len(spent) > 1:
-        cost = f"{' to '.join(str(n) for n in sorted({min(spent), max(spent)}))} evaluations each"
-        counts = {"beats": beats, "ties with": ties, "loses to": loses}
-        results = [f"{verb} {'all ' if n == len(spent) else ''}{n}" for verb, n in counts.items() if n]
-        outcome = (
-            f"Of the {len(spent)} runs of {baseline} ({cost}) it {enumerate_words(results)}. The best of these runs "
-            f"({sum(spent)} evaluations in total) reaches {reached}."
-        )
-    else:
-        verb = "beats" if beats else "ties with" if ties else "loses to"
-        outcome = f"It {verb} the single run of {baseline} ({spent[0]} evaluations), which reaches {reached}."
-    sizes = {None: "with no size given", baseline: f"given the size of {baseline}'s best subset"}
-    return (
-        f"A single run of {search}, {sizes.get(given_by, 'given the size by the plan')}, reaches an error rate of "
-        f"{percent(record.error)} with {features(record.size)} in {record.result.n_evaluations} evaluations. {outcome}"
+        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. Beats, "
+        "ties, loses to: number of runs with a higher, equal and lower error rate.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, floor
+from math import comb
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,13 +13,12 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report.paper import ALGORITHMS, paper_caption
 from pqswarm.report.section import BEST, FORMAT, PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
 from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle_layout, styled
-from pqswarm.report.summary import ALPHA, MEASURES, ClassifierSummary, DatasetSummary, Measure
+from pqswarm.report.summary import MEASURES, ClassifierSummary, DatasetSummary, Measure
 from pqswarm.statistics import (
     Comparison,
     FriedmanResult,
     PairedComparison,
     compare_runs,
-    critical_difference,
     friedman,
     posthoc,
 )
@@ -35,11 +34,9 @@ class _ChanceMeasure:
     """The compared quantity, error rate or size, its wording, and the comparisons."""
 
     key: str
-    symbol: str
     what: str
     better: str
     worse: str
-    ranks: FriedmanResult
     against: dict[str, list[Comparison]]  # by control: that of the plan and, if it is another, the best by average rank
     pairs: list[Comparison]  # those of the plan
 
@@ -60,20 +57,18 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
     errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
     sizes = {title: classifier.sizes(title) for title in classifier.runs}
-    error = _chance_measure(study.plan, errors, "error", "J", "error rate J", "lower error", "higher error")
-    size = _chance_measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
+    error = _chance_measure(study.plan, errors, "error", "error rate J", "lower error", "higher error")
+    size = _chance_measure(study.plan, sizes, "size", "subset size ξ", "fewer features", "more features")
     both = (error, size)
     margin = study.plan.margin
-    own_tables = [] if study.plan.paper else [friedman_table(study, [classifier]), hommel_table(study, classifier)]
+    quantities = {"mean error rate": error, "mean number of features": size}
+    words = [say_comparisons(quantity, measure.first) for quantity, measure in quantities.items()]
+    words += [say_comparisons(quantity, [pair]) for quantity, measure in quantities.items() for pair in measure.pairs]
+    if _too_few_for_chance(error.first[0]):
+        words.append("With fewer than 4 runs of each algorithm no difference can be significant, however large.")
     return Content(
-        words=[
-            _PAIRING.format(used=", which the paper uses," if classifier.paper else ""),
-            say_friedman(error.ranks, error.controls[0]),
-        ],
-        drawings=[
-            _chance_superiority_drawing(study, both),
-            *[_chance_ranks_drawing(study, measure) for measure in both],
-        ],
+        words=[_PAIRING, " ".join(words)],
+        drawings=[_chance_superiority_drawing(study, both)],
         tables=[
             *[
                 _chance_unpaired_table(
@@ -86,26 +81,19 @@ def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
                 for measure in both
                 if measure.pairs
             ],
-            *own_tables,
-        ],
-        answer=[
-            say_chance_of_error(error.first, margin),
-            say_chance_of_size(size.first),
-            *[say_chance_of_error([pair], margin) for pair in error.pairs],
-            *[say_chance_of_size([pair]) for pair in size.pairs],
         ],
     )
 
 
 def _chance_measure(
-    plan: StudyPlan, values: dict[str, FloatArray], key: str, symbol: str, what: str, better: str, worse: str
+    plan: StudyPlan, values: dict[str, FloatArray], key: str, what: str, better: str, worse: str
 ) -> _ChanceMeasure:
     ranks = friedman(np.array(list(values.values())).T, names=list(values))
     controls = dict.fromkeys((_chance_control(plan, ranks), ranks.best))
     against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
     pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]
     chosen_pairs = compare_runs(values, pairs=pairs, margin=plan.margin) if pairs else []
-    return _ChanceMeasure(key, symbol, what, better, worse, ranks, against, chosen_pairs)
+    return _ChanceMeasure(key, what, better, worse, against, chosen_pairs)
 
 
 def _chance_control(plan: StudyPlan, ranks: FriedmanResult) -> str:
@@ -115,74 +103,28 @@ def _chance_control(plan: StudyPlan, ranks: FriedmanResult) -> str:
 
 
 _PAIRING = (
-    "Runs are independent: run 1 of one algorithm is unrelated to run 1 of another. The first tables therefore compare "
-    "all runs of one algorithm with all runs of another (Mann-Whitney test). The Friedman test{used} ranks the "
-    "algorithms within runs of the same number; these blocks are arbitrary and carry no information."
+    "Runs are independent: run 1 of one algorithm is unrelated to run 1 of another. All runs of one algorithm are "
+    "therefore compared with all runs of another (Mann-Whitney test)."
 )
 
 
-def say_chance_of_error(comparisons: Sequence[Comparison], margin: float) -> str:
-    """Return a sentence on the error rate of an algorithm compared with others."""
-    first = comparisons[0]
-    start = f"Over {first.n_runs} runs, "
-    if _too_few_for_chance(first):
-        return f"{start}{_TOO_FEW.format(what='error rates')}"
+def say_comparisons(quantity: str, comparisons: Sequence[_Compared]) -> str:
+    """Return a sentence on the error rates, or another quantity, of an algorithm compared with others."""
     groups = chance_by_conclusion(comparisons)
-    clauses = []
-    for conclusion, word in (("better", "lower than that of"), ("worse", "higher than that of")):
-        if group := groups.get(conclusion):
-            clauses.append(
-                f"{word} {_names_by_chance(group, comparisons)} (Mann-Whitney test, "
-                f"{_chance_p(c.p_hommel for c in group)})"
-            )
-    if group := groups.get("practically equal"):
-        p = _chance_p(c.p_equivalence or 0.0 for c in group)
-        clauses.append(
-            f"practically equal to that of {_names_by_chance(group, comparisons)} "
-            f"(means within {100 * margin:g} %: equivalence test, {p})"
-        )
-    sentence = f"{start}the error rate of {first.algorithm} "
-    if clauses:
-        sentence += f"is {enumerate_words(clauses)}"
-    if group := groups.get("inconclusive"):
-        joint = ", and " if clauses else ""
-        p = enumerate_words([f"{c.p_hommel:#.2g}" for c in group])
-        sentence += (
-            f"{joint}does not differ significantly from that of {_names_by_chance(group, comparisons)} (p = {p})"
-        )
-    return f"{sentence}."
+    clauses = [
+        f"{phrase} that of {enumerate_words([each.against for each in groups[conclusion]])}"
+        for conclusion, phrase in _PHRASES.items()
+        if conclusion in groups
+    ]
+    return f"The {quantity} of {comparisons[0].algorithm} is {enumerate_words(clauses)}."
 
 
-def say_chance_of_size(comparisons: Sequence[Comparison]) -> str:
-    """Return a sentence on the subset sizes of an algorithm compared with others."""
-    first = comparisons[0]
-    start = f"Over {first.n_runs} runs, "
-    if _too_few_for_chance(first):
-        return f"{start}{_TOO_FEW.format(what='numbers of features')}"
-    groups = chance_by_conclusion(comparisons)
-    clauses = []
-    for conclusion, word in (("better", "fewer"), ("worse", "more")):
-        if not (group := groups.get(conclusion)):
-            continue
-        fractions = [100 * c.ratio for c in group if c.ratio is not None]
-        won = min(c.superiority.estimate if conclusion == "better" else 1 - c.superiority.estimate for c in group)
-        pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
-        low, high = f"{min(fractions):.0f}", f"{max(fractions):.0f}"
-        clauses.append(
-            f"{word} features than {_names_by_chance(group, comparisons)} "
-            f"({low if low == high else f'{low} to {high}'} % of their mean, "
-            f"{word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
-        )
-    rest = [c for conclusion in ("practically equal", "inconclusive") for c in groups.get(conclusion, ())]
-    sentence = start + (f"{first.algorithm} selects {enumerate_words(clauses)}" if clauses else "")
-    if rest:
-        p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
-        sentence += "; its subset sizes" if clauses else f"the subset sizes of {first.algorithm}"
-        sentence += f" do not differ significantly from those of {_names_by_chance(rest, comparisons)} (p = {p})"
-    return f"{sentence}."
-
-
-_TOO_FEW = "no difference in {what} can be significant, however large: the test needs at least 4 runs per algorithm."
+_PHRASES = {
+    "better": "lower than",
+    "worse": "higher than",
+    "practically equal": "practically equal to",
+    "inconclusive": "not shown to differ from",
+}
 
 
 def _too_few_for_chance(comparison: Comparison) -> bool:
@@ -197,34 +139,6 @@ def chance_by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Co
     for comparison in comparisons:
         groups.setdefault(comparison.conclusion, []).append(comparison)
     return groups
-
-
-def _names_by_chance(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
-    """The names of the algorithms compared with."""
-    whole = len(group) == len(comparisons) > 2
-    return "each of the others" if whole else enumerate_words([c.against for c in group])
-
-
-def _chance_p(values: Iterable[float]) -> str:
-    p = list(values)
-    return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
-
-
-def say_friedman(test: FriedmanResult, control: str) -> str:
-    """Return a sentence on the error rates by the paper's test."""
-    result = posthoc(test, control)
-    n_runs = test.n_blocks
-    start = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
-    if test.p_value > ALPHA:
-        return f"{start}, the error rates of the algorithms do not differ significantly."
-    rows = list(zip(result.names, result.differences.tolist(), result.p_hommel.tolist(), strict=True))
-    clauses = []
-    for word, sign in (("lower", 1), ("higher", -1)):
-        if names := [name for name, difference, p in rows if p <= ALPHA and sign * difference > 0]:
-            clauses.append(f"significantly {word} than that of {enumerate_words(names)}")
-    if level := [name for name, _, p in rows if p > ALPHA]:
-        clauses.append(f"not significantly different from that of {enumerate_words(level)}")
-    return f"{start} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
 
 
 def conclusion_in_words(comparison: Comparison, better: str, worse: str) -> str:
@@ -265,6 +179,7 @@ def _chance_unpaired_table(
         {
             "algorithm": c.algorithm,
             "against": c.against,
+            "conclusion": conclusion_in_words(c, measure.better, measure.worse),
             "p": c.p_value,
             "adjusted": c.p_hommel,
             "superiority": c.superiority.estimate,
@@ -273,7 +188,6 @@ def _chance_unpaired_table(
             "difference_interval": c.difference.ends,
             "ratio": c.ratio,
             "p_equivalence": c.p_equivalence,
-            "conclusion": conclusion_in_words(c, measure.better, measure.worse),
         }
         for c in comparisons
     ]
@@ -308,25 +222,10 @@ def _chance_unpaired_table(
             "difference_interval": ("95 % interval", f"+{form}"),
             "ratio": ("ratio of means", ".2f"),
             "p_equivalence": ("p, equivalence", "#.2g"),
-            "conclusion": ("conclusion", ""),
         },
+        conclusions={"conclusion": ("p", "adjusted", "p_equivalence")},
         note=note,
     )
-
-
-def _chance_ranks_drawing(study: DatasetSummary, measure: _ChanceMeasure) -> Drawing:
-    test = measure.ranks
-    ranks = dict(zip(test.names, test.mean_ranks.tolist(), strict=True))
-    difference = critical_difference(len(test.names), test.n_blocks)
-    caption, note = {
-        "error": (
-            "Average ranks by error rate",
-            "1 is best. Algorithms joined by a bar do not differ significantly (Nemenyi test, all pairs, 5 %). The "
-            "tables below compare with one algorithm only, and can therefore separate algorithms joined by a bar.",
-        ),
-        "size": ("Average ranks by number of features", "1 is best: the fewest features. Bars as above."),
-    }[measure.key]
-    return Drawing(f"ranks-{measure.key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
 
 
 def _run_ranks(classifier: ClassifierSummary, measure: Measure) -> FriedmanResult:
@@ -371,7 +270,7 @@ def friedman_table(study: DatasetSummary, classifiers: Sequence[ClassifierSummar
     n_runs = min(classifier.n_runs for classifier in classifiers)
     return Table(
         "friedman",
-        paper_caption(5 if study.plan.paper else None, f"outcome of the Friedman test{study.where}"),
+        paper_caption(5, f"outcome of the Friedman test{study.where}"),
         rows,
         {
             "IA": ("IA", ""),
@@ -381,9 +280,9 @@ def friedman_table(study: DatasetSummary, classifiers: Sequence[ClassifierSummar
             "p_ties": ("p-value, ties corrected", "#.3g"),
         },
         across=tuple(titles),
-        note=f"IA: induction algorithm. The algorithms are ranked within each of the {n_runs} runs; average ranks, 1 "
-        f"is best (bold)."
-        + (" The p-values printed in the paper do not match its statistics." if study.plan.paper else ""),
+        note=f"IA: induction algorithm. The algorithms are ranked within each of the {n_runs} runs, blocks that are "
+        f"arbitrary because runs are independent; average ranks, 1 is best (bold). The p-values printed in the paper "
+        f"do not match its statistics.",
     )
 
 
@@ -406,14 +305,13 @@ def hommel_table(study: DatasetSummary, classifier: ClassifierSummary) -> Table:
                 for key in keys
             }
             rows.append({"algorithm": title, SOURCE: PAPER, **printed})
-    adjusted = "APV" if classifier.paper else "adjusted p"
     columns: dict[str, tuple[str, str]] = {}
     for measure in MEASURES:
         symbol = _SYMBOLS[measure]
         columns |= {
             f"{measure} z": (f"{symbol} test statistic", ".2f"),
             f"{measure} p": (f"{symbol} p-value", "#.3g"),
-            f"{measure} adjusted": (f"{symbol} {adjusted}", "#.3g"),
+            f"{measure} adjusted": (f"{symbol} APV", "#.3g"),
             f"{measure} differs": (f"{symbol} H₀ rejected", ""),
         }
     few = (
@@ -431,7 +329,7 @@ def hommel_table(study: DatasetSummary, classifier: ClassifierSummary) -> Table:
         ),
         rows,
         columns,
-        note=f"Test statistic: difference of the average ranks in standard errors; {adjusted}: p-value adjusted by "
+        note=f"Test statistic: difference of the average ranks in standard errors; APV: p-value adjusted by "
         f"Hommel's procedure{limits}. H₀: both have the same average rank; rejected if the adjusted p-value is at most "
         f"0.05.{few}",
     )
@@ -482,7 +380,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     critical_difference : float
         Mean ranks at least this far apart differ significantly.
     palette : Palette, optional
-        Colours, and the algorithm to emphasise.
+        The algorithm to emphasise.
 
     Returns
     -------
@@ -507,14 +405,14 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     palette = palette or Palette(ranks)
     titles = sorted(ranks, key=lambda title: ranks[title])
     places = [ranks[title] for title in titles]
-    bars = _levels_of_rank_groups(rank_groups(places, critical_difference))
+    bars = rank_groups(places, critical_difference)
     last = max(len(titles), 2, int(np.ceil(places[-1])))
     names = [f"{title} ({rank:.2f})" for title, rank in zip(titles, places, strict=True)]
     side = 0.3 + 0.085 * max(map(len, names))  # all lengths in inches; y grows downwards
     scale = max(4.6, 7.5 - 2 * side) / (last - 1)
     width = 2 * side + scale * (last - 1)
     line = 0.64
-    first = line + 0.3 + 0.13 * (1 + max((level for _, _, level in bars), default=-1))
+    first = line + 0.3 + 0.13 * len(bars)
     left = (len(titles) + 1) // 2
 
     def x(rank: Any) -> Any:
@@ -538,13 +436,14 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
         on_left = i < left
         down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
         end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
-        lead = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
-        mark(lead[0], title, [f"{title}: mean rank {ranks[title]:.2f}"])
+        look = palette.line(title) | {"color": INK, "ls": "-"}
+        lead = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **look)
+        mark(lead[0], tips=[f"{title}: mean rank {ranks[title]:.2f}"])
         weight = "bold" if title == palette.baseline else "normal"
         ha = "right" if on_left else "left"
         axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)
-    for start, stop, level in bars:
-        down = line + 0.14 + 0.13 * level
+    for row, (start, stop) in enumerate(bars):
+        down = line + 0.14 + 0.13 * row
         axis.plot([x(places[start]) - 0.05, x(places[stop]) + 0.05], [down] * 2, color=INK, lw=3.2)
     return figure
 
@@ -557,14 +456,3 @@ def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tupl
         if stop > start and (not groups or stop > groups[-1][1]):
             groups.append((start, stop))
     return groups
-
-
-def _levels_of_rank_groups(groups: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Assign a level to each group so that no two groups on one level touch."""
-    ends: list[int] = []
-    placed = []
-    for start, stop in groups:
-        level = next((i for i, end in enumerate(ends) if end < start), len(ends))
-        ends[level : level + 1] = [stop]
-        placed.append((start, stop, level))
-    return placed

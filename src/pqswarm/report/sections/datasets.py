@@ -12,16 +12,13 @@ from pqswarm.report.section import (
     Drawing,
     Table,
     adaptive_drawing,
-    at_most,
-    count,
     decibel,
-    enumerate_words,
-    percent,
     points,
     probability,
 )
-from pqswarm.report.sections.chance import chance_by_conclusion, plot_ranks
-from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging
+from pqswarm.report.sections.algorithms import say_leaders
+from pqswarm.report.sections.chance import plot_ranks, say_comparisons
+from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging, say_new_data
 from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import (
     ALPHA,
@@ -40,6 +37,7 @@ from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
 from pqswarm.study.plan import HeldOutPlan
 
+_QUANTITIES: dict[Measure, str] = {"error": "error rate", "size": "number of features"}
 _MIN_DATASETS = 6
 """With fewer, Wilcoxon's test cannot reach p < 0.05."""
 _ENOUGH = 10
@@ -56,64 +54,23 @@ def _compare_over_datasets(
     return compare_datasets(classifier.values(measure), control=control, margin=study.plan.margin)
 
 
-def say_leader_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> str:
-    """Return the result with one classifier in one or two sentences: who has the lowest error, and against whom."""
-    k = classifier.n_datasets
-    means = {title: classifier.mean("error", title) for title in classifier.titles}
-    leader = min(means, key=lambda title: means[title])
-    size = count(round(classifier.mean("size", leader), 1))
-    is_alone = len(means) == 1
-    are_equal = len({round(mean, 9) for mean in means.values()}) == 1
-    if is_alone:
-        lowest = f"{leader} has a mean error rate"
-    elif are_equal:
-        lowest = "all algorithms have the same mean error rate"
-    else:
-        lowest = f"{leader} has the lowest mean error rate"
-    which = f" of {leader}" if are_equal and not is_alone else ""
-    first = (
-        f"{classifier.name}: {lowest} over {k} data sets, {percent(means[leader])} with {size} features{which} "
-        f"(all features: {percent(float(classifier.all_features.mean()))})."
-    )
-    if k < _MIN_DATASETS:
-        return f"{first} With fewer than {_MIN_DATASETS} data sets no pair can differ significantly (Wilcoxon test)."
-    return (
-        first
-        if is_alone
-        else f"{first} {_say_against_over_datasets(_compare_over_datasets(study, classifier, 'error', leader))}"
-    )
-
-
-def _say_against_over_datasets(comparisons: Sequence[PairedComparison]) -> str:
-    """Against whom the first algorithm is better, equal or inconclusive."""
-    groups = chance_by_conclusion(comparisons)
-    parts = []
-    if better := groups.get("better"):
-        k = better[0].n_datasets
-        wins = min(comparison.wins for comparison in better)
-        names = enumerate_words([comparison.against for comparison in better])
-        p = max(comparison.p_hommel for comparison in better)
-        at_least = "at least " if len(better) > 1 else ""
-        where = f"all {k}" if wins == k else f"{at_least}{wins} of {k}"
-        parts.append(f"lower than that of {names} (on {where} data sets, {at_most(p)})")
-    if equal := groups.get("practically equal"):
-        parts.append(f"practically equal to that of {enumerate_words([each.against for each in equal])}")
-    if unsure := groups.get("inconclusive"):
-        parts.append(f"inconclusive against {enumerate_words([each.against for each in unsure])}")
-    return f"It is {enumerate_words(parts)}." if parts else ""
-
-
 def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show the mean of the runs on each data set, and the mean ranks of the algorithms."""
     table = _datasets_means_table(classifier)
     k = classifier.n_datasets
+    means = {
+        title: (round(classifier.mean("error", title), 12), classifier.mean("size", title))
+        for title in classifier.titles
+    }
+    n_features = next(iter(classifier.datasets.values())).n_features
+    answer = say_leaders(means, n_features, float(classifier.all_features.mean()), study.plan)
     if len(classifier.titles) < 2 or k < 2:
-        return Content(tables=[table])
+        return Content(tables=[table], answer=answer)
     errors = np.array([classifier.means("error", title) for title in classifier.titles]).T
     ranks = friedman(errors, names=classifier.titles)
     statistic, df1, df2, p = ranks.iman_davenport()
     gap = critical_difference(len(classifier.titles), k)
-    means = dict(zip(ranks.names, ranks.mean_ranks.tolist(), strict=True))
+    mean_ranks = dict(zip(ranks.names, ranks.mean_ranks.tolist(), strict=True))
     words = (
         f"Friedman's test over the {k} data sets, in the form of Iman and Davenport: F({df1}, {df2}) "
         f"= {statistic:.3g}, {probability(p)}: the algorithms "
@@ -124,9 +81,9 @@ def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
         f"Mean ranks of the algorithms over the data sets, with {classifier.name}",
         "Rank 1 is the lowest mean error rate on a data set. Algorithms joined by a bar do not differ significantly "
         "(Nemenyi test at 5 %).",
-        lambda: plot_ranks(means, gap, study.palette),
+        lambda: plot_ranks(mean_ranks, gap, study.palette),
     )
-    return Content(words=[words], drawings=[drawing], tables=[table])
+    return Content(words=[words], drawings=[drawing], tables=[table], answer=answer)
 
 
 def _datasets_means_table(classifier: ClassifierAcrossDatasets) -> Table:
@@ -177,33 +134,10 @@ def control_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatas
         results,
         study.palette,
     )
-    answer = [
-        f"Over {classifier.n_datasets} data sets, the error rate of {control}: "
-        f"{_conclude_over_datasets(results['error'])}."
-    ]
-    smaller = [comparison for comparison in results["size"] if comparison.conclusion == "better"]
-    if smaller:
-        names = enumerate_words([comparison.against for comparison in smaller])
-        p = max(comparison.p_hommel for comparison in smaller)
-        answer.append(f"{control} selects fewer features than {names} ({at_most(p)}, Wilcoxon).")
-    return Content(drawings=[drawing], tables=tables, answer=answer)
-
-
-def _conclude_over_datasets(comparisons: Sequence[PairedComparison]) -> str:
-    phrases = {
-        "better": "lower than",
-        "worse": "higher than",
-        "practically equal": "practically equal to",
-        "inconclusive": "inconclusive against",
-    }
-    groups = chance_by_conclusion(comparisons)
-    names = {
-        conclusion: [
-            f"{each.against} ({each.wins} of {each.n_datasets}, {probability(each.p_hommel)})" for each in group
-        ]
-        for conclusion, group in groups.items()
-    }
-    return "; ".join(f"{phrases[key]} {enumerate_words(names[key])}" for key in phrases if key in names)
+    words = [say_comparisons(f"mean {_QUANTITIES[measure]}", each) for measure, each in results.items()]
+    if classifier.n_datasets < _MIN_DATASETS:
+        words.append(f"With fewer than {_MIN_DATASETS} data sets no difference can be significant, however large.")
+    return Content(words=[" ".join(words)], drawings=[drawing], tables=tables)
 
 
 def _datasets_comparison_table(
@@ -223,6 +157,7 @@ def _datasets_comparison_table(
         rows.append(
             {
                 "against": comparison.against,
+                "conclusion": comparison.conclusion,
                 "mean": factor * comparison.mean_against,
                 "tally": f"{comparison.wins} / {comparison.ties} / {comparison.losses}",
                 "difference": factor * comparison.difference.estimate,
@@ -232,7 +167,6 @@ def _datasets_comparison_table(
                 "better": row["p_better"],
                 "equal": row["p_equal"],
                 "worse": row["p_worse"],
-                "conclusion": comparison.conclusion,
             }
         )
     first = comparisons[0]
@@ -254,6 +188,7 @@ def _datasets_comparison_table(
             "equal": ("P(equal)", ".3f"),
             "worse": ("P(higher)", ".3f"),
         },
+        conclusions={"conclusion": ("p", "p_hommel", "better", "equal", "worse")},
         note=f"Unit: the data set ({first.n_datasets}). p: Wilcoxon signed-rank test of the means. Interval: "
         f"hierarchical bootstrap{few}. P: Bayesian signed-rank test; equal within "
         f"{factor * first.posterior.margin:{form}}, {margin:.0%} of the mean of {first.algorithm} (our choice).",
@@ -270,7 +205,7 @@ def plot_differences_over_datasets(
 ) -> Figure:
     """Draw control minus each other algorithm on each data set, and the mean with its interval: error and size."""
     others = [comparison.against for comparison in results["error"]]
-    labels: dict[Measure, str] = {"error": "error rate [percentage points]", "size": "features"}
+    labels: dict[Measure, str] = {"error": "percentage points", "size": "features"}
     height = 0.9 + 0.27 * len(others)
     figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
     axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
@@ -279,6 +214,7 @@ def plot_differences_over_datasets(
         for place, comparison in enumerate(results[measure]):
             _draw_difference_over_datasets(axis, place, classifier, comparison, measure, palette)
         axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
+        axis.set_title(f"difference in {measure}", fontsize=9)
         repeated = axis is axes[-1] and not narrow
         draw_rows(axis, [""] * len(others) if repeated else others)
     return settle_layout(figure)
@@ -332,14 +268,14 @@ def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
     )
     gain = gains[classifier.baseline]
     lowest = t_interval(gain.min(axis=1))
-    answer = (
+    words = (
         f"At every noise level the best subset of {classifier.baseline} is at least as accurate as all features on "
         f"{int((gain >= 0).all(axis=1).sum())} of {len(noise)} data sets; its minimum gain is "
         f"{points(float(lowest.mean))} percentage points on average"
     )
     if len(noise) > 1:
-        answer += f" (95 % t interval over data sets: {points(float(lowest.low))} to {points(float(lowest.high))})"
-    return Content(tables=[table], answer=[f"{answer}."])
+        words += f" (95 % t interval over data sets: {points(float(lowest.low))} to {points(float(lowest.high))})"
+    return Content(words=[f"{words}."], tables=[table])
 
 
 def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
@@ -373,12 +309,12 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         f"Best subset of each data set on {where}, with {classifier.name}",
         rows,
         {
-            "size": ("ξ", ".1f"),
-            "J": ("J in the search", ".4f"),
-            "new": ("error rate there", ".4f"),
-            "increase": ("increase", "+.4f"),
-            "optimism": ("optimism", "+.4f"),
-            "optimism_interval": ("95 % interval", "+.4f"),
+            "size": ("features", ".1f"),
+            "J": ("cross-validated", ".2%"),
+            "new": ("on new data", ".2%"),
+            "increase": ("increase", "+.2%"),
+            "optimism": ("optimism", "+.2%"),
+            "optimism_interval": ("95 % interval", "+.2%"),
         },
         lowest=("J", "new"),
         note=f"Means over {classifier.n_datasets} data sets. The classifier was trained on all {study.item}s of the "
@@ -386,11 +322,8 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         f"interval over the data sets.{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
     row = next(row for row in rows if row["subset"] == classifier.baseline)
-    answer = (
-        f"On {where}, the best subset of {classifier.baseline} has an error rate of {percent(row['new'])}, compared "
-        f"with {percent(row['J'])} in the search."
-    )
-    return Content(tables=[table], answer=[answer, *say_averaging(study.plan, errors, "data set")])
+    answer = say_new_data(classifier.baseline, row["new"], row["J"], rows[-1]["new"], where)
+    return Content(words=say_averaging(study.plan, errors, "data set"), tables=[table], answer=[answer])
 
 
 def power_over_datasets(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:

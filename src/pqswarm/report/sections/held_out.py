@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.section import Content, Table, enumerate_words, features, percent, points
+from pqswarm.report.section import Content, Table, percent
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.statistics import selection_stability
 from pqswarm.statistics.intervals import t_interval
@@ -16,7 +16,7 @@ from pqswarm.study.plan import StudyPlan
 
 ENSEMBLES_NOTE = (
     " Mean of several: the classifiers of an algorithm's best distinct subsets are averaged, in general their class "
-    "probabilities; ξ is then the size of the union."
+    "probabilities; their features are then those of the union."
 )
 
 
@@ -47,24 +47,27 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
         f"Optimism: best subsets on held-out {study.item}s, unseen by the searches, with {classifier.name}",
         list(rows.values()),
         {
-            "size": ("ξ", ""),
-            "J": ("J in the search", ".4f"),
-            "held_out": (f"error rate on held-out {study.item}s", ".4f"),
-            "increase": ("increase", "+.4f"),
-            "optimism": ("optimism", "+.4f"),
-            "low": ("95 % interval from", "+.4f"),
-            "high": ("to", "+.4f"),
+            "size": ("features", ""),
+            "J": ("cross-validated", ".2%"),
+            "held_out": ("on new data", ".2%"),
+            "increase": ("increase", "+.2%"),
+            "optimism": ("optimism", "+.2%"),
+            "low": ("95 % interval from", "+.2%"),
+            "high": ("to", "+.2%"),
         },
         lowest=("J", "held_out"),
         note=f"The classifier was trained on all {study.item}s of the study; error rates are means over the sets. "
-        f"Increase: how much the error rate on held-out {study.item}s exceeds J, the cross-validated one. A search "
-        f"picks the lowest of many J, which is optimistic; but the error rate of all features, which involve no "
+        f"Increase: how much the error rate on new data exceeds the cross-validated one. A search "
+        f"picks the lowest of many, which is optimistic; but the error rate of all features, which involve no "
         f"selection, may increase too. Optimism: the increase of a subset minus that of all features. {several} One "
         f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}."
         f"{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
-    answer = _held_out_sentences(study, classifier.baseline, rows, n_sets)
-    return Content(tables=[table], answer=answer + say_averaging(study.plan, classifier.held_out, "set"))
+    best = rows[classifier.baseline]
+    new = say_new_data(
+        classifier.baseline, best["held_out"], best["J"], rows[ALL_FEATURES]["held_out"], f"held-out {study.item}s"
+    )
+    return Content(words=say_averaging(study.plan, classifier.held_out, "set"), tables=[table], answer=[new])
 
 
 def before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
@@ -78,29 +81,12 @@ def before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, fl
     return classifier.best(subset).size, classifier.best(subset).error
 
 
-def _held_out_sentences(
-    study: DatasetSummary, baseline: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int
-) -> list[str]:
-    if baseline not in rows or ALL_FEATURES not in rows:
-        return []
-    best = rows[baseline]
-    whole = rows[ALL_FEATURES]
-    sets = f" ({n_sets} sets)" if n_sets > 1 else ""
-    if best["low"] is None:
-        conclusion = " (one set, no interval)"
-    else:
-        low, high = _held_out_points(best["low"]), _held_out_points(best["high"])
-        conclusion = f" (95 % t interval over the {n_sets} sets: {low} to {high}): "
-        chance = best["low"] <= 0 <= best["high"]
-        conclusion += "not significant" if chance else "significant" if best["optimism"] > 0 else "not optimistic"
-    return [
-        f"On held-out {study.item}s, unseen by the searches{sets}, the best subset of {baseline} "
-        f"({features(best['size'])}) has an error rate of {percent(best['held_out'])}, compared with "
-        f"{percent(best['J'])} in the search; all features have {percent(whole['held_out'])}. Its error rate changes "
-        f"by {_held_out_points(best['increase'], '+')} percentage points, that of all features by "
-        f"{_held_out_points(whole['increase'], '+')}. The difference, the optimism due to selection, is "
-        f"{_held_out_points(best['optimism'])} percentage points{conclusion}."
-    ]
+def say_new_data(baseline: str, new: float, searched: float, all_features: float, where: str) -> str:
+    """Return the error rate of the baseline's best subset on new data, in the search, and that of all features."""
+    return (
+        f"New data: on {where}, the best subset of {baseline} has an error rate of {percent(new)}, compared with "
+        f"{percent(searched)} in the search; all features have {percent(all_features)}."
+    )
 
 
 def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) -> list[str]:
@@ -113,16 +99,11 @@ def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) 
     change = np.round(errors[mean] - single, 12)
     return [
         f"Averaging the classifiers of the {plan.averaged} best subsets of {title} changes the error rate on new data "
-        f"by {_held_out_points(float(change.mean()), '+')} percentage points, from {percent(float(single.mean()))} to "
-        f"{percent(float(errors[mean].mean()))}: it is lower on {int((change < 0).sum())} and higher on "
-        f"{int((change > 0).sum())} of {len(change)} {unit}{'s' * (len(change) > 1)}."
+        f"by {round(100 * float(change.mean()), 2) + 0.0:+.2f} percentage points, from "
+        f"{percent(float(single.mean()))} to {percent(float(errors[mean].mean()))}: it is lower on "
+        f"{int((change < 0).sum())} and higher on {int((change > 0).sum())} of {len(change)} "
+        f"{unit}{'s' * (len(change) > 1)}."
     ]
-
-
-def _held_out_points(difference: float, sign: str = "") -> str:
-    """A difference of error rates in percentage points."""
-    text = points(100 * difference)
-    return f"+{text}" if sign and not text.startswith("-") else text
 
 
 def stability_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
@@ -142,18 +123,4 @@ def stability_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         highest=("stability",),
         note="Nogueira's measure. 1: every run selects the same features; 0: no more similar than by chance.",
     )
-    return Content(words=_stability_sentences(classifier.baseline, rows), tables=[table])
-
-
-def _stability_sentences(baseline: str, rows: list[dict[str, Any]]) -> list[str]:
-    known = {row["algorithm"]: row for row in rows if row["stability"] is not None}
-    if baseline not in known:
-        return []
-    mine = known.pop(baseline)
-    first = f"Over its runs, the selection of {baseline} has a stability of {mine['stability']:.2f}"
-    above = [title for title, row in known.items() if row["low"] > mine["high"]]
-    below = [title for title, row in known.items() if row["high"] < mine["low"]]
-    parts = [f"lower than that of {enumerate_words(above)}"] if above else []
-    parts += [f"higher than that of {enumerate_words(below)}"] if below else []
-    apart = f", {' and '.join(parts)} (intervals do not overlap)" if parts else ""
-    return [f"{first}{apart}."]
+    return Content(tables=[table])

@@ -62,13 +62,13 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
     robust = YES if noise.robust(classifier.baseline) else NO
     own_tables = [] if study.plan.paper else noise_tables(study, classifier, noise)
     return Content(
+        words=[" ".join(_noise_sentences(classifier, noise))],
         drawings=[drawing],
         tables=[
             _noise_robustness_table(classifier, noise),
             *own_tables,
             *_noise_held_out_tables(classifier, noise),
         ],
-        answer=_noise_sentences(classifier, noise),
         numbers={_NUMBER: gain.conclusion if gain else robust},
     )
 
@@ -100,61 +100,18 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutNoiseGai
 
 
 def _noise_sentences(classifier: ClassifierSummary, noise: NoiseSummary) -> list[str]:
-    baseline = classifier.baseline
-    gain = noise.gain(baseline)
-    others = [title for title in noise.accuracy if title != baseline and title not in classifier.ensembles]
-    robust = [title for title in others if noise.robust(title)]
-    if noise.robust(baseline):
-        more = f" So {_best_subsets_under_noise(robust)}." if robust else " No other best subset is." if others else ""
-        word = "more accurate than all features" if gain.min() > 0 else "never less accurate than all features"
-        words = f"{word}, by {gain.min():.2f} to {gain.max():.2f} percentage points"
-        words = words if gain.any() else "exactly as accurate as all features"
-        first = (
-            f"The best subset of {baseline} is robust in cross-validation: at every noise level it is {words}.{more}"
-        )
-    else:
-        pairs = zip(noise.levels, gain, strict=True)
-        lost = [f"{-value:.2f} ({decibel(level)})" for level, value in pairs if value < 0]
-        more = (
-            f" {_best_subsets_under_noise(robust, robust=True)}."
-            if robust
-            else " Neither is any other."
-            if others
-            else ""
-        )
-        first = (
-            f"The best subset of {baseline} is not robust in cross-validation: it is less accurate than all features "
-            f"by {enumerate_words(lost)} percentage points.{more}"
-        )
-    return [first, *_held_out_sentence_on_noise(baseline, noise, others)]
-
-
-def _best_subsets_under_noise(titles: Sequence[str], *, robust: bool = False) -> str:
-    """The best subsets of some algorithms, as part of a sentence that says that they are robust."""
-    several = len(titles) > 1
-    subsets = f"he best subset{'s' * several} of {enumerate_words(titles)}"
-    verb = "are" if several else "is"
-    return f"T{subsets} {verb} robust" if robust else f"{verb} t{subsets}"
-
-
-def _held_out_sentence_on_noise(baseline: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
-    gain = _noise_gain_on_held_out(noise, baseline)
-    if gain is None:
-        return []
-    conclusions = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
-    other_gains = [(title, _noise_gain_on_held_out(noise, title)) for title in others]
+    """Whose best subsets are robust, in cross-validation and on held-out events."""
+    titles = [title for title in noise.accuracy if title not in classifier.ensembles]
+    robust = [title for title in titles if noise.robust(title)]
+    lines = [f"Robust in cross-validation: {enumerate_words(robust) if robust else 'none'}."]
+    gains = {title: gain for title in titles if (gain := _noise_gain_on_held_out(noise, title)) is not None}
     groups = []
     for conclusion, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive")):
-        titles = [title for title, other in other_gains if other is not None and other.conclusion == conclusion]
-        if titles:
-            groups.append(f"{word} ({enumerate_words(titles)})")
-    more = f" Best subsets of the other algorithms: {', '.join(groups)}." if groups else ""
-    return [
-        f"On {_n_noise_sets(noise)} sets of held-out events its minimum gain over all features is "
-        f"{points(gain.minimum)} percentage points, at {decibel(gain.level)} "
-        f"(95 % t interval {points(gain.low)} to {points(gain.high)}): "
-        f"{conclusions[gain.conclusion]}.{more}"
-    ]
+        if named := [title for title, gain in gains.items() if gain.conclusion == conclusion]:
+            groups.append(f"{word} ({enumerate_words(named)})")
+    if groups:
+        lines.append(f"On {_n_noise_sets(noise)} sets of held-out events: {', '.join(groups)}.")
+    return lines
 
 
 def _noise_robustness_table(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
