@@ -21,6 +21,7 @@ ORDER = (
     "plot_bands",
     "plot_worked_example",
     "plot_slow_motion",
+    "plot_own_swarms",
     "plot_convergence",
     "plot_noise",
     "plot_selector",

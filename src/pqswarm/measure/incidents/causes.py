@@ -613,7 +613,7 @@ _SUREST = 0.95
 """Largest probability: there are kinds of events that the table does not have."""
 _SURE = 0.8
 _ENOUGH = 16
-"""Probability that only enough events can show, so many that the lower bound of the 95 % interval is above it."""
+"""Probability that needs enough events: the lower bound of their 95 % interval must be above it."""
 
 
 def cell_probability(cell: str) -> float:
