@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_an_answer_not_a_failure(app, rows, name, method)
 def test_two_studies_side_by_side(app, rows):
     first, second = rows["good"]["id"], rows["below/other"]["id"]
     page = requests.ask(app, f"/api/studies/{first}/report?with={second}")[1].decode()
-    assert "<h1>good and below/other</h1>" in page
+    assert "</svg>good and below/other</h1>" in page
 
 
 @pytest.mark.parametrize("is_running", [True, False])

@@ -217,7 +217,7 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
     run = pqswarm("study", "quick", "--out", folder)
     assert run.returncode == 2
     assert "holds a study with another plan:\n" in run.stderr
-    assert "  runs: 4 in the plan, 3 in the study\n" in run.stderr
+    assert "  max_evaluations: 6000 in the plan, 120 in the study\n" in run.stderr
     content = (folder / "study.sqlite").read_bytes()[:-5000]
     (tmp_path / "study.sqlite").write_bytes(content)
     run = pqswarm("study", "smoke", "--out", tmp_path)

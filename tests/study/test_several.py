@@ -111,7 +111,7 @@ def test_five_files_of_ones_own(tmp_path):
     plan = load_plan(tmp_path / "plan.toml")
     run_study(plan, tmp_path / "study", jobs=1)
     report = write_report(tmp_path / "study", "md").read_text(encoding="utf-8")
-    assert "over 5 data sets" in report
+    assert "The unit of all tests is the data set (5)" in report
     assert "meadow 0, meadow 1, meadow 2, meadow 3 and meadow 4" in report
     assert "5 data sets of 48 samples each" in report
     assert "paper" not in report.lower()

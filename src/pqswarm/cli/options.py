@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from pqswarm._base.checks import check_name
 from pqswarm.errors import PqswarmError, unknown_name
 
 FIGURES = (".png", ".svg", ".pdf")
@@ -237,6 +236,7 @@ def read_analysis_options(
     max_mb: float | None,
 ) -> dict[str, Any]:
     """Return the arguments of :func:`pqswarm.identify.identify_file`, checked before any file is read."""
+    from pqswarm._base.checks import check_name
     from pqswarm.identify import default_model, load_model, load_site
     from pqswarm.recordings import STATES, Site
     from pqswarm.recordings.site import read_reference, read_voltage

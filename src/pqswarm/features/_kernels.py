@@ -171,9 +171,9 @@ def band_medians(bands, n, scratch, sample, out):
         middle = scratch[LANES * min(ranks[lane], size - 1) + lane]
         next_one = scratch[LANES * min(ranks[lane] + width - 1, size - 1) + lane]
         if ranks[lane] < 0:  # many equal coefficients, or a misleading sample
-            whole = np.partition(bands[lane : LANES * n : LANES], rank)
+            whole = np.sort(bands[lane : LANES * n : LANES])
             middle = whole[rank]
-            next_one = whole[rank + 1 :].min() if width == 2 else middle
+            next_one = whole[rank + width - 1]
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle
 
 

@@ -145,7 +145,7 @@ def _say_conclusions(study: DatasetSummary | StudySummary, claims: Mapping[str, 
     conclusions = [claim.conclusion for each in claims.values() for claim in each]
     if 2 * conclusions.count(UNKNOWN) <= len(conclusions) or not _is_smaller_than_replication(study):
         return text
-    return f"{text} This study is too small to tell: run “pqswarm study replication” for an answer."
+    return f"{text} At the paper's size, “pqswarm study replication” gives the answer."
 
 
 def _is_smaller_than_replication(study: DatasetSummary | StudySummary) -> bool:
