@@ -114,7 +114,7 @@ class ModelDistance:
     def to_nearest(self, rows: FloatArray) -> FloatArray:
         """Return the distance of each event, (n,)."""
         white = _expand_model_features(rows) @ self.whitening
-        return np.sqrt(np.array([((self.means - row) ** 2).mean(axis=1).min() for row in white]))
+        return np.asarray(np.sqrt(np.array([((self.means - row) ** 2).mean(axis=1).min() for row in white])))
 
 
 def fit_model_estimator(classifier: Classifier, data: FloatArray, labels: IntArray) -> Any:
