@@ -50,7 +50,7 @@ def answers(folder, truth, o):
     return got, failed
 
 
-def judge(stem, t, r):
+def score_record(stem, t, r):
     row = {
         "record": stem,
         "kind": t["kind"],
@@ -136,7 +136,7 @@ def main():
         got, failed = answers(o.folder, truth, o)
         if o.stored:
             o.stored.write_text(json.dumps([got, failed]))
-    rows = [judge(s, t, got.get(s)) for s, t in truth.items()]
+    rows = [score_record(s, t, got.get(s)) for s, t in truth.items()]
     keys = list(dict.fromkeys(k for r in rows for k in r))
     with o.out.open("w", newline="") as f:
         w = csv.DictWriter(f, keys)
