@@ -42,8 +42,9 @@ def run_for(seconds, plan, folder, jobs):
 
 def test_kills_at_random_moments_change_nothing(tmp_path):
     plan, folders = tmp_path / "plan.toml", (tmp_path / str(number) for number in count())
-    plan.write_text(plan_toml(runs=2, max_evaluations=1300, events=20))
-    assert run_for(120, plan, tmp_path / "undisturbed", jobs=1)
+    # Runs that take several slices on a fast machine, too: there is a checkpoint after each slice but the last.
+    plan.write_text(plan_toml(runs=2, max_evaluations=5000, events=20))
+    assert run_for(400, plan, tmp_path / "undisturbed", jobs=1)
     whole = find(tmp_path / "undisturbed", Finished).at - find(tmp_path / "undisturbed", About).began
     undisturbed = contents(tmp_path / "undisturbed")
     rng = random.Random(1)
@@ -68,7 +69,7 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
             whole *= 1.2
     assert with_checkpoints >= 4
     assert with_runs >= 2
-    assert run_for(120, plan, folder, jobs=1)
+    assert run_for(400, plan, folder, jobs=1)
     assert contents(folder) == undisturbed
 
 
