@@ -34,7 +34,7 @@ help: ## show this list
 
 install: $(VENV)/.installed ## install pqswarm into .venv
 
-study: $(VENV)/.installed ## run a small version of the paper's study; writes ./study/report.html in three to four minutes
+study: $(VENV)/.installed ## run a small version of the paper's study; writes ./study/report.html in two to four minutes
 	$(BIN)/pqswarm study quick --out $(OUT)
 
 app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or FOLDER=..., in a browser
