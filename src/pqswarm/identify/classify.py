@@ -415,10 +415,13 @@ class _EventClassifier:
             return None, str(error).rstrip(".")
 
     def caveats(self) -> list[str]:
-        """Caveats of the model, in addition to those of the rules."""
+        """Caveats of the model, in addition to those of the rules; none where the rate is too low for it."""
         found = self.found
         said = []
-        subset = self.model.subset_for(self.usable)
+        try:
+            subset = self.model.subset_for(self.usable)
+        except PqswarmError:
+            return said
         cycles = found.n_samples / found.sampling_rate * found.frequency
         if cycles < WINDOW_CYCLES - 0.5 and uses_wavelet_features(subset.names):
             said.append(

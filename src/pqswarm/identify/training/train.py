@@ -31,7 +31,6 @@ from pqswarm.identify.features import (
     usable_features,
 )
 from pqswarm.identify.model import (
-    COARSE_CODES,
     CODES,
     FeatureSubset,
     Model,
@@ -309,7 +308,6 @@ def train(
             features[:, allowed],
             labels,
             np.array(FEATURES)[allowed],
-            highest,
             len(class_names),
             learner,
             search,
@@ -317,9 +315,10 @@ def train(
             seed,
             n_jobs,
             (more[:, allowed], more_labels),
-            with_distance=isinstance(chosen, str),  # events of a preset are too similar to define what is unlike them
         )
-        subsets.append(one)
+        # Events of a preset are too similar to define what is unlike them.
+        farthest = one.farthest if isinstance(chosen, str) else inf
+        subsets.append(replace(one, highest=float(highest), farthest=farthest))
         tables.append(table)
         if progress is not None:
             progress("bandwidths", number + 1, len(BANDWIDTHS))
@@ -372,7 +371,6 @@ def _learn_training_subset(
     features: FloatArray,
     labels: IntArray,
     names: AnyArray,
-    highest: float,
     n_classes: int,
     classifier: Classifier,
     search: str | None,
@@ -380,13 +378,8 @@ def _learn_training_subset(
     seed: int,
     n_jobs: int | None,
     corrected: tuple[FloatArray, IntArray],
-    *,
-    with_distance: bool,
 ) -> tuple[FeatureSubset, ModelTrainingTable]:
-    """Choose a subset by generated events, with error, temperature, weight, distance, and its training events.
-
-    With a distance, these keep the other features.
-    """
+    """Choose a subset by generated events, with error, temperature, weight, distance, and its training events."""
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
 
@@ -406,28 +399,11 @@ def _learn_training_subset(
     priors = model_log_priors(labels, n_classes)
     temperature, weight = fit_model_weights(first, second, priors, labels)
     error = float(np.mean(combine_model_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels))
-    rest = ~mask & with_distance
-    others = np.round(np.vstack([codes, more])[:, rest] / CODES * COARSE_CODES).astype(np.uint8)
-    table = ModelTrainingTable(
-        np.vstack([codes, more])[:, mask],
-        others,
-        np.concatenate([labels, corrected[1]]),
-        np.concatenate([knots[mask], knots[rest]]),
+    farthest = float(np.quantile(cross_validated_model_distances(chosen, folds), _USUAL))
+    found = FeatureSubset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
+    return found, ModelTrainingTable(
+        np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask]
     )
-    farthest = inf
-    if with_distance:
-        distances = cross_validated_model_distances(table.all_data[: len(labels)], labels, folds)
-        farthest = round(float(np.quantile(distances, _USUAL)), 6)
-    found = FeatureSubset(
-        highest=highest,
-        names=tuple(names[mask].tolist()),
-        temperature=temperature,
-        error=error,
-        discriminant=weight,
-        farthest=farthest,
-        others=tuple(names[rest].tolist()),
-    )
-    return found, table
 
 
 @dataclass(frozen=True, eq=False)
