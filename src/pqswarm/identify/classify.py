@@ -417,7 +417,7 @@ class _EventClassifier:
     def caveats(self) -> list[str]:
         """Caveats of the model, in addition to those of the rules; none where the rate is too low for it."""
         found = self.found
-        said = []
+        said: list[str] = []
         try:
             subset = self.model.subset_for(self.usable)
         except PqswarmError:
