@@ -55,8 +55,8 @@ def test_the_waveform_is_above_the_fold_and_few_tabs_away(tab):
 
 def test_cursor_b_is_at_the_end_of_a_cycle_of_the_dip(tab):
     row = open_recording(tab, "dip.cfg")
-    b = tab.evaluate("Number(document.querySelector('[data-cursor=B].cursor').dataset.time)")
-    assert row["start"] + 0.02 <= b <= row["end"] + 0.001
+    b = "Number(document.querySelector('[data-cursor=B].cursor').dataset.time)"
+    tab.until(f"{row['start'] + 0.02} <= {b} && {b} <= {row['end'] + 0.001}")  # placed once the event is known
     tab.until("!!document.querySelector('.instruments')?.dataset.asked")
     cell = "document.querySelector('.at[data-cursor=X] [data-read=rms][data-channel=UA]').dataset.value"
     healthy, low = (cell.replace("X", name) for name in "AB")
