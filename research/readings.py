@@ -1,7 +1,7 @@
 """Measure what each reading of the paper changes, on twelve data sets: docs/results/readings-effects.csv.
 
 ``python research/readings.py --out docs/results/readings-effects.csv`` runs each algorithm that a reading changes, with
-the default and with the reading, on the same events: 1400, so that a CPU is enough. Studies that were stopped are
+the default and with the reading, on the same events: 700, so that a CPU is enough. Studies that were stopped are
 resumed.
 """
 
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--jobs", type=int, help="processes; all cores by default")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--events-per-class", type=int, default=100, metavar="N")
+    parser.add_argument("--events-per-class", type=int, default=50, metavar="N")
     parser.add_argument("--seeds", type=int, nargs="+", default=range(1, 13))
     parser.add_argument("--classifiers", nargs="+", default=["k-NN", "NB"], choices=("k-NN", "NB"))
     arguments = parser.parse_args()
