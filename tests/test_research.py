@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pqswarm.recordings import read
+
 RESEARCH = Path(__file__).parents[1] / "research"
 SCRIPTS = sorted(path.stem for path in RESEARCH.glob("*.py"))
 
@@ -36,6 +38,27 @@ def test_a_three_phase_event_is_drawn_and_repeats():
     assert name == again
     assert np.isfinite(event.voltages).all()
     np.testing.assert_array_equal(event.voltages, same.voltages)
+
+
+def test_a_record_of_the_networks_repeats(tmp_path, monkeypatch):
+    """A record depends on its kind and seed, can be read, and its truth has what the scorer asks."""
+    monkeypatch.syspath_prepend(RESEARCH / "heldout")
+    script = runpy.run_path(str(RESEARCH / "heldout" / "generate.py"))
+    results = []
+    for name in ("once", "again"):
+        (tmp_path / name).mkdir()
+        results.append(script["make"]("fault_two_phases", 5, tmp_path / name))
+    assert results[0] == results[1]
+    stem, truth = results[0]
+    for end in (".cfg", ".dat"):
+        first, second = ((tmp_path / name / (stem + end)).read_bytes() for name in ("once", "again"))
+        assert first == second
+    recording = read(tmp_path / "once" / f"{stem}.cfg")
+    assert recording.sampling_rate == truth["rate"]
+    assert truth["true_cause"] == "fault"
+    assert truth["events"] == ["sag"]
+    asked = re.findall(r"\bt\[\"(\w+)\"\]", (RESEARCH / "circuits" / "score.py").read_text(encoding="utf-8"))
+    assert set(asked) <= set(truth)
 
 
 def test_first_ten_minutes_are_those_of_the_pages():
