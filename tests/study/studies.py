@@ -14,7 +14,7 @@ import psutil
 
 from pqswarm.datasets import make_dataset
 from pqswarm.events import get_preset
-from pqswarm.study import Store, load_plan, plan_text, read_plan, run_study
+from pqswarm.study import Store, load_plan, plan_text, read_plan, run_study, scheduler
 from pqswarm.study.findings import About, Finished
 from pqswarm.study.records import mask_text
 from tests.waiting import PATIENCE, wait_until
@@ -144,6 +144,7 @@ def fork_study(plan, folder, jobs):
 
 def _study_in_session(plan, folder, jobs):
     os.setsid()
+    scheduler._FIRST_SLICE = 0.05  # a fast machine, too, takes several slices for a run
     run_study(load_plan(plan), folder, jobs=jobs)
 
 
