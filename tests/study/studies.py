@@ -133,19 +133,26 @@ def start_command(*arguments, **options):
     )
 
 
-def fork_study(plan, folder, jobs):
-    """Begin a study in a process and a session of its own, which are at work within a few milliseconds."""
+def fork_study(plan, folder, jobs, hold_after=inf):
+    """Begin a study in a process and a session of its own, which are at work within a few milliseconds.
+
+    It stands still after that many runs.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.study.studies", "tests.study.warm"])
-    process = context.Process(target=_study_in_session, args=(plan, folder, jobs))
+    process = context.Process(target=_study_in_session, args=(plan, folder, jobs, hold_after))
     process.start()
     return process
 
 
-def _study_in_session(plan, folder, jobs):
+def _study_in_session(plan, folder, jobs, hold_after):
+    def hold(progress):
+        while progress.runs_done >= hold_after:
+            time.sleep(1.0)
+
     os.setsid()
     scheduler._FIRST_SLICE = 0.05  # a fast machine, too, takes several slices for a run
-    run_study(load_plan(plan), folder, jobs=jobs)
+    run_study(load_plan(plan), folder, jobs=jobs, progress=hold)
 
 
 def session_of(leader):
