@@ -266,17 +266,12 @@ def test_time_is_shared_by_the_searches(monkeypatch):
 
 @pytest.mark.parametrize("after", [1, 40, 150])
 def test_ctrl_c_fits_what_was_found(after):
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-
     def press(progress):
         if progress.n_evaluations >= after:
             signal.raise_signal(signal.SIGINT)
 
-    try:
-        with pytest.warns(UserWarning, match="interrupted: the best of .* evaluations is kept"):
-            selector = many(max_evaluations=300, callbacks=press).fit(X, y)
-    finally:
-        signal.signal(signal.SIGINT, previous)
+    with pytest.warns(UserWarning, match="interrupted: the best of .* evaluations is kept"):
+        selector = many(max_evaluations=300, callbacks=press).fit(X, y)
     assert selector.interrupted_
     assert selector.union_.sum() <= selector.best_subset_.sum()
     assert selector.predict(X).shape == (178,)

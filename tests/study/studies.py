@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -127,8 +126,6 @@ def start_command(*arguments, **options):
         [sys.executable, "-m", "pqswarm", *map(str, arguments)],
         start_new_session=True,
         text=True,
-        # A runner in the background may have told its children to ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **options,
     )
 
