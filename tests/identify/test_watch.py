@@ -336,6 +336,7 @@ from pqswarm.identify import Archive
 from tests.app.recordings import write_pair
 from tests.identify.invented import event, analysis
 from tests.identify.watching import Place
+from tests.waiting import wait_until
 
 place, draw = Place(Path(sys.argv[1])), random.Random(int(sys.argv[2]))
 folder = place.folder
@@ -343,6 +344,9 @@ with tempfile.TemporaryDirectory() as other:  # load what the children need
     warm = Place(Path(other))
     (warm.folder / "a.csv").write_text("sag")
     warm.look()
+
+def count_lines():
+    return len(place.lines.read_text().splitlines()) if place.lines.exists() else 0
 
 def watch():
     with Archive(place.home) as archive:
@@ -367,6 +371,7 @@ for number in range(36):
             die_at_line(draw.randrange(3000))
         watch()
     if number % 3 == 0:
+        wait_until(lambda: number % 6 or count_lines() > 1.5 * number)  # on a slow machine, too, it has done something
         time.sleep(draw.random() * 0.3)
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
