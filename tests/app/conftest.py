@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.recordings_page import LISTED
-from tests.app.requests import ONE, OTHER, ask, get, running_app
+from tests.app.requests import ONE, OTHER, WAITS, ask, get, running_app
 from tests.conftest import made_once
 from tests.recordings.builders import binary_dat, cfg, rows
+from tests.waiting import PATIENCE
 
 from pqswarm.recordings import write_comtrade
 from pqswarm.recordings.samples import Disturbance, SampleRecording
@@ -32,6 +33,13 @@ max_evaluations = 30
 dataset = {{ events_per_class = 10, classes = ["sag", "swell", "harmonics"], snr = [inf] }}
 {SMALL_METHODS}"""
 HOSTILE_CHANNEL = "<img src=x onerror=alert(1)>\u202e=1+1"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Servers in this process wait as those of `running_app` do."""
+    for wait in WAITS:
+        monkeypatch.setattr(f"pqswarm.app.{wait}", PATIENCE)
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def start(tmp_path):
                 stdout=subprocess.PIPE,
                 stderr=file,
                 text=True,
-                env=os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"},
+                env=os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s"},
             )
         started.append(process)
         return process, errors
