@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 VARIABLE = "PQSWARM_BROWSER"
@@ -161,6 +161,22 @@ def _problem(event):
         yield f"loads {given['request']['url']}"
 
 
+# Until the mouse is released, only the element aimed at gets what the mouse does; tells whether it got it.
+AIM = """(() => {
+  const wanted = document.querySelector(SELECTOR);
+  const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
+  let hit = false;
+  const look = (event) => {
+    hit ||= event.type.endsWith("down") && wanted.contains(event.target);
+    if (!hit) { event.stopImmediatePropagation(); event.preventDefault(); }
+  };
+  kinds.forEach((kind) => window.addEventListener(kind, look, {capture: true}));
+  window.aimed = () => {
+    kinds.forEach((kind) => window.removeEventListener(kind, look, {capture: true}));
+    return hit;
+  };
+})()"""
+
 KEYS = {"Backspace": 8, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 MODIFIERS = {"Alt": 1, "Shift": 8}
 
@@ -210,11 +226,13 @@ class Tab:
         return self.evaluate(MEASURE)
 
     def place(self, selector):
-        """The centre of an element, scrolled into view."""
+        """The centre of an element, scrolled into view, once it stands still."""
         return self.evaluate(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
-            "e.scrollIntoView({block: 'center', behavior: 'instant'}); "
-            "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+            f"(async () => {{ const e = document.querySelector({json.dumps(selector)}); let x, y, same = 0; "
+            "while (same < 2) { e.scrollIntoView({block: 'center', behavior: 'instant'}); "
+            "const b = e.getBoundingClientRect(), at = [b.x + b.width / 2, b.y + b.height / 2]; "
+            "same = at[0] === x && at[1] === y ? same + 1 : 0; [x, y] = at; "
+            "await new Promise(done => setTimeout(done, 20)); } return [x, y]; })()"
         )
 
     def _mouse(self, kind, x, y, **more):
@@ -224,11 +242,19 @@ class Tab:
         self._mouse("mouseMoved", x, y)
 
     def click(self, selector, count=1):
-        x, y = self.place(selector)
-        self.point(x, y)
-        for number in range(1, count + 1):
-            self._mouse("mousePressed", x, y, button="left", buttons=1, clickCount=number)
-            self._mouse("mouseReleased", x, y, button="left", clickCount=number)
+        """Click where an element is; again, if it moved away meanwhile: what is there now ignores the mouse."""
+        aim = AIM.replace("SELECTOR", json.dumps(selector))
+
+        def click():
+            x, y = self.place(selector)
+            self.evaluate(aim)
+            self.point(x, y)
+            for number in range(1, count + 1):
+                self._mouse("mousePressed", x, y, button="left", buttons=1, clickCount=number)
+                self._mouse("mouseReleased", x, y, button="left", clickCount=number)
+            return self.evaluate("window.aimed?.() ?? true")  # another page was loaded if there is none
+
+        wait_until(click, f"{selector} is hit")
 
     def drag(self, start, end, steps=5, modifiers=()):
         """Press at a point, move to another, release."""

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -23,6 +24,10 @@ from tests.slowest import is_slow, read_list
 # spinning takes many times as long as the work itself. Child processes inherit this.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
+# A shell may have started this in the background, where Ctrl-C does nothing, neither here nor in child processes.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Studies, journals and reports wait for the disk after each write. In memory they do not; a kill of a process, which is
 # what tests do, shows no difference. Some machines lend little memory that way, or run no scripts from there.
@@ -49,10 +54,9 @@ metadata.entry_points = entry_points_of_tests
 # What is imported and collected stays: looking for garbage in it takes a third of the time of collecting the tests.
 gc.disable()
 
-# Locally hypothesis draws new examples each time; in continuous integration it repeats the same ones. On a machine that
-# is shared, an example may take any time.
-repeated, examples = bool(os.environ.get("CI")), 100 if DEPTH > 1 else 30
-settings.register_profile("tests", deadline=None, derandomize=repeated, max_examples=examples)
+# In make deep hypothesis draws new examples each time; else it repeats the same ones: tests fail by a change alone. On
+# a machine that is shared, an example may take any time.
+settings.register_profile("tests", deadline=None, derandomize=DEPTH == 1, max_examples=100 if DEPTH > 1 else 30)
 settings.load_profile("tests")
 
 

@@ -1,6 +1,5 @@
 """Servers for tests of the workbench: one that is only read, one that may be changed, one with a password."""
 
-import os
 import shutil
 import sqlite3
 from contextlib import contextmanager
@@ -12,9 +11,10 @@ import numpy as np
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.recordings_page import LISTED
-from tests.app.requests import running_app
+from tests.app.requests import ONE, OTHER, WAITS, ask, get, running_app
 from tests.conftest import made_once
 from tests.recordings.builders import binary_dat, cfg, rows
+from tests.waiting import PATIENCE
 
 from pqswarm.recordings import write_comtrade
 from pqswarm.recordings.samples import Disturbance, SampleRecording
@@ -33,6 +33,13 @@ max_evaluations = 30
 dataset = {{ events_per_class = 10, classes = ["sag", "swell", "harmonics"], snr = [inf] }}
 {SMALL_METHODS}"""
 HOSTILE_CHANNEL = "<img src=x onerror=alert(1)>\u202e=1+1"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Servers in this process wait as those of `running_app` do."""
+    for wait in WAITS:
+        monkeypatch.setattr(f"pqswarm.app.{wait}", PATIENCE)
 
 
 @contextmanager
@@ -55,10 +62,21 @@ def app(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def writable(tmp_path_factory):
-    """The server for tests that send, remove and correct; they leave its folder empty."""
+def writable_server(tmp_path_factory):
     with served(tmp_path_factory, "--max-mb", "1") as process:
         yield process
+
+
+@pytest.fixture
+def writable(writable_server):
+    """The server for tests that send, remove and correct; what a test uploads or writes in its folder is removed."""
+    yield writable_server
+    for visitor in (ONE, OTHER):
+        for one in get(writable_server, "/api/recordings", visitor)["recordings"]:
+            if one["upload"]:
+                ask(writable_server, f"/api/recordings/{one['id']}", "DELETE", visitor=visitor)
+    for path in writable_server.folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @pytest.fixture(scope="session")
@@ -196,11 +214,3 @@ def studies(app, small_study):
         store.put(store.find(findings.About), replace=True)
         shutil.copytree(outside, folder / "killed")
     return folder
-
-
-@pytest.fixture
-def empty_folder(writable):
-    """The folder of the writable server; what a test writes there is removed."""
-    yield writable.folder
-    for path in writable.folder.iterdir():
-        shutil.rmtree(path) if path.is_dir() else os.unlink(path)  # noqa: PTH108

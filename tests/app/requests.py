@@ -16,6 +16,19 @@ ONE, OTHER = "a" * 32, "b" * 32
 """Two visitors."""
 
 
+WAITS = ("recordings.queue._SCAN_WAIT", "recordings.routes._ENVELOPE_WAIT", "studies._FIRST_ANSWER")
+"""How long an answer is waited for, before one that lacks something is sent: in tests, however slow the machine is."""
+
+SERVER = f"""
+from importlib import import_module
+from pqswarm.cli.main import main
+
+for module, _, name in (wait.rpartition(".") for wait in {WAITS}):
+    setattr(import_module(f"pqswarm.app.{{module}}"), name, {PATIENCE})
+main()
+"""
+
+
 def connect(app):
     return http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
 
@@ -106,7 +119,7 @@ def wait_analyzed(app, visitor=ONE, page="d" * 32):
 @contextmanager
 def running_app(folder, *options, state):
     """``pqswarm app`` on a folder: gives the process, with its `address`, which has the token."""
-    command = [sys.executable, "-m", "pqswarm", "app", str(folder), "--no-open", *options]
+    command = [sys.executable, "-c", SERVER, "app", str(folder), "--no-open", *options]
     environment = os.environ | {"XDG_STATE_HOME": str(state), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:

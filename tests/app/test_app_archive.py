@@ -130,6 +130,9 @@ def test_a_site_is_used_when_it_is_asked_for(served):
         get(served, "/api/recordings")
         listed = f"/api/events?station={north['id']}&order=worst"
         wait_until(lambda: get(served, listed)["rows"][0]["reference_volts"] == 460)
+        assert send(served, place, {"site": "", "by": "Eve"}, "PUT")[0] == 200  # as it was, for other tests
+        assert send(served, "/api/again", {"station": north["id"]})[1] == {"files": 1}
+        wait_until(lambda: get(served, listed)["rows"][0]["reference_volts"] == before[0]["reference_volts"])
 
 
 def test_causes_notes_and_what_is_no_event(served):

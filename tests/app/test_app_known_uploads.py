@@ -5,8 +5,8 @@ from tests.app.requests import get, recording, upload, wait_analyzed
 from tests.waiting import wait_until
 
 
-def test_a_file_of_the_folder_is_no_second_recording(writable, empty_folder):
-    path = write_pair(empty_folder / "known.cfg", residual=0.47)  # no other test has these samples
+def test_a_file_of_the_folder_is_no_second_recording(writable):
+    path = write_pair(writable.folder / "known.cfg", residual=0.47)  # no other test has these samples
     known = wait_until(lambda: recording(writable, "known.cfg"))
     wait_analyzed(writable)
     total = get(writable, "/api/events")["total"]

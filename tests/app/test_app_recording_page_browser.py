@@ -6,6 +6,7 @@ from datetime import datetime
 import pytest
 from tests.app.recordings_page import ANALYSED, LISTED, READY, choose, events, fill, open_event
 from tests.browser import needs_browser
+from tests.waiting import wait_until
 
 from pqswarm.measure import measure_at
 from pqswarm.recordings import open_recordings
@@ -43,6 +44,8 @@ def test_an_event_is_shown_in_the_middle_and_measured(start, fault):
     assert cursors(start)["A"] == pytest.approx(row["start"], abs=1e-6)
     assert "sag" in start.text(".brief .sentence")
     assert start.text('.verdict [data-read="class"]')
+
+    settle(start)  # what comes later moves what is below it
 
     # cursor B goes five cycles beyond A
     places = "['A', 'B'].map(n => document.querySelector(`g.cursor[data-cursor=${n}] .flag`).getBoundingClientRect())"
@@ -160,7 +163,7 @@ def test_exports(start):
     start.evaluate("window.saved = {}; pq.saveText = (name, text) => { window.saved[name] = text; }")
     open_event(start, "South", "interruption")
     start.click(".recording > .tools button")
-    drawing = start.evaluate("saved['interruption.cfg.svg']")
+    drawing = start.until("saved['interruption.cfg.svg']")
     assert drawing.startswith("<svg")
     assert drawing.count("<path") > 10
     assert "var(--" not in drawing  # colours of the page are resolved
@@ -202,13 +205,13 @@ def test_two_recordings_on_one_axis(start):
     known = "pq.recordings.store.recordings.filter(one => one.n_channels > 3 && one.start < '2000').map(one => one.id)"
     one, other = start.evaluate(known)[:2]
     start.evaluate(f"location.hash = '#/recordings/{one}?with={other}'")
-    start.until(f"{READY} && document.querySelectorAll('.instruments[data-asked]').length === 2")
+    both = f"{READY} && document.querySelectorAll('.instruments[data-asked]').length === 2"
+    start.until(both)
     panels = start.evaluate(
         "[...document.querySelectorAll('.waves-panel:not([hidden]) > svg')].map(p => p.dataset.panel)"
     )
     assert panels[:4] == ["voltage", "urms"] * 2
-    drawn = "document.querySelectorAll('.waves-panel:not([hidden]) path.line, path.swing, path.band').length"
-    assert start.evaluate(drawn) > 8
+    start.until("document.querySelectorAll('.waves-panel:not([hidden]) path.line, path.swing, path.band').length > 8")
     at = "[...document.querySelectorAll('.waves-panel:not([hidden]) svg[data-panel=voltage]')].length"
     assert start.evaluate(at) == 2
     start.evaluate(
@@ -216,7 +219,7 @@ def test_two_recordings_on_one_axis(start):
         "(document.querySelector('input[aria-label^=\"Shift of\"]'))"
     )
     start.until("pq.app.parse().query.get('shift') === '0.1'")
-    start.until(f"{READY} && document.querySelectorAll('.instruments[data-asked]').length === 2")
+    start.until(both)
     start.evaluate("location.hash = '#/recordings'")
     start.until("/events in .* recordings/.test(document.querySelector('.summary')?.textContent)")
 
@@ -228,12 +231,17 @@ def test_recordings_leave_nothing_behind(start):
         start.until(READY)
     start.evaluate("location.hash = '#/recordings'")
     start.until(LISTED)
-    start.call("HeapProfiler.collectGarbage")
-    prototype = start.call("Runtime.evaluate", expression="pq.Waves.prototype")["result"]["objectId"]
-    found = start.call("Runtime.queryObjects", prototypeObjectId=prototype)["objects"]["objectId"]
-    count = {"objectId": found, "functionDeclaration": "function() { return this.length; }", "returnByValue": True}
-    assert start.call("Runtime.callFunctionOn", **count)["result"]["value"] <= 1
-    start.call("Runtime.releaseObject", objectId=found)
+
+    def left():
+        start.call("HeapProfiler.collectGarbage")
+        prototype = start.call("Runtime.evaluate", expression="pq.Waves.prototype")["result"]["objectId"]
+        found = start.call("Runtime.queryObjects", prototypeObjectId=prototype)["objects"]["objectId"]
+        count = {"objectId": found, "functionDeclaration": "function() { return this.length; }", "returnByValue": True}
+        number = start.call("Runtime.callFunctionOn", **count)["result"]["value"]
+        start.call("Runtime.releaseObject", objectId=found)
+        return number
+
+    wait_until(lambda: left() <= 1, "requests under way have ended and hold no viewer")
 
 
 def test_a_picture_as_png(start):

@@ -1,7 +1,6 @@
 """The list of recordings in a real browser: drops, filters, incidents, statistics, stations, hostile names."""
 
 import shutil
-import time
 from math import log10
 
 import pytest
@@ -9,7 +8,7 @@ from tests.app.conftest import HOSTILE
 from tests.app.recordings import write_pair
 from tests.app.recordings_page import LISTED, READY, ROWS, choose, events, fill, find, rows
 from tests.browser import DESKTOP, PHONE, needs_browser
-from tests.waiting import PATIENCE
+from tests.waiting import wait_until
 
 pytestmark = needs_browser
 
@@ -86,9 +85,12 @@ def test_filters_and_order(start):
     start.click("th[data-column=severity] button")
     start.until("location.hash.includes('order=worst')")
     start.until("document.querySelector('th[data-column=severity]').getAttribute('aria-sort') === 'descending'")
-    sizes = [float(text) for text in rows(start, "severity") if text]
-    assert len(sizes) >= 4
-    assert sizes == sorted(sizes, reverse=True)
+
+    def is_sorted():
+        sizes = [float(text) for text in rows(start, "severity") if text]
+        return len(sizes) >= 4 and sizes == sorted(sizes, reverse=True)
+
+    wait_until(is_sorted, "rows are in the order of their severity")
     south = start.evaluate("pq.recordings.store.facets.stations.find(one => one.name === 'South').id")
     choose(start, ".filters [name=station]", str(south))
     start.until(
@@ -169,12 +171,9 @@ def test_statistics(start):
     start.until("location.hash.includes('from=2026-03&to=2026-04')")
     here = sum(row["when"].startswith("2026-03") for row in known)
     start.until(f"document.querySelector('.filters .count').innerText.startsWith('{here} of ')")
-    opened, end = f"location.hash.startsWith('#/recordings/{sag['recording']}?')", time.monotonic() + PATIENCE
-    while not start.evaluate(opened):  # the figure may be drawn again below the mouse
-        assert time.monotonic() < end
-        if start.evaluate(f"!!document.querySelector('{point} circle')"):
-            start.click(f"{point} circle")
-        time.sleep(0.3)
+    start.until(f"!!document.querySelector('{point} circle')")
+    start.click(f"{point} circle")
+    start.until(f"location.hash.startsWith('#/recordings/{sag['recording']}?')")
     start.until("!!document.querySelector('.waves')")
 
 

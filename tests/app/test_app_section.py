@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.requests import ONE
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import PATIENCE, Clock, wait_until
 
 from pqswarm.app import studies as followed_studies
 from pqswarm.app.jobs import AnswerCache, Job, JobCancelled, Jobs
@@ -139,20 +139,26 @@ def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkey
     assert not section.opening  # locks go with the last thread that needs them
 
 
-def test_a_recent_answer_is_enough_only_while_its_subject_is_changing():
+def test_a_recent_answer_is_enough_only_while_its_subject_is_changing(monkeypatch):
+    clock = Clock(monkeypatch, "app.jobs")
+
     async def ask():
         cache, computed = AnswerCache(), []
 
         async def work():
             computed.append(len(computed))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
+            clock.sleep(0.01)
             return computed[-1]
 
         together = await asyncio.gather(*(cache.get(("a",), 1, work) for _ in range(3)))
+        clock.sleep(0.029)
         changing = await cache.get(("a",), 2, work, changing=True)
-        return together, changing, await cache.get(("a",), 2, work)
+        clock.sleep(0.002)
+        later = await cache.get(("a",), 3, work, changing=True)
+        return together, changing, later, await cache.get(("a",), 2, work)
 
-    assert asyncio.run(ask()) == ([0, 0, 0], 0, 1)
+    assert asyncio.run(ask()) == ([0, 0, 0], 0, 1, 2)
 
 
 def test_a_slow_answer_does_not_delay_others():
@@ -269,6 +275,7 @@ def test_work_that_hangs_does_not_keep_the_server(monkeypatch):
         hanging.cancel()
         ended = jobs.join()
         gate.set()
+        monkeypatch.setattr("pqswarm.app.jobs._GRACE", PATIENCE)
         return ended, jobs.join()
 
     assert run_jobs(run) == (False, True)

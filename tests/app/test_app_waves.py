@@ -121,10 +121,11 @@ def test_wheel_and_drags(tab):
 
 
 def test_zoom_refines_and_late_answers_are_dropped(tab):
+    settle(tab)
     coarse = tab.evaluate("+viewer.root.dataset.step")
     frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    tab.evaluate(f"wait = Infinity; viewer.centre(2.25, 0.5); {frame}")
-    assert tab.evaluate("viewer.panels[0].series.getAttribute('transform')").startswith("matrix(20 ")  # at once
+    tab.evaluate("wait = Infinity; viewer.centre(2.25, 0.5)")
+    tab.until("viewer.panels[0].series.getAttribute('transform')?.startsWith('matrix(20 ')")  # before the answer
     tab.evaluate("wait = 0; viewer.load()")
     settle(tab)
     assert tab.evaluate("+viewer.root.dataset.step") < coarse / 10
@@ -152,7 +153,7 @@ def test_channels_hide_and_values_show(tab):
     tab.until("document.querySelectorAll('path[data-channel=UA]').length === 2")  # the wave and its Urms(1/2)
     x, y = tab.place("svg[data-panel=voltage]")
     tab.point(x, y)
-    assert "UB" in tab.text(".waves-hover")
+    tab.until("document.querySelector('.waves-hover').innerText.includes('UB')")
     tab.click(".waves-rest")
     tab.until("document.querySelector('path[data-channel=spare]') !== null")
     said = tab.until("document.querySelector('.waves .spoken').textContent")

@@ -7,11 +7,10 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import psutil
 import pytest
 from PIL import Image
 from tests.cli.command_tables import PAGE, commands, page
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import PATIENCE
 from typer.testing import CliRunner
 
 from pqswarm import __version__
@@ -131,19 +130,34 @@ def test_a_mistake_in_a_process_of_its_own():
     assert len(run.stderr.splitlines()) == 1
 
 
+# The command, which says when it is at work: however long it takes to start.
+DATASET = """
+from pqswarm.cli.main import main
+from pqswarm.datasets import dataset
+
+produce = dataset._produce_dataset_events
+
+def say_and_produce(*given):
+    print("at work", flush=True)
+    return produce(*given)
+
+dataset._produce_dataset_events = say_and_produce
+main()
+"""
+
+
 @pytest.mark.slow
 def test_interrupt_stops_cleanly(tmp_path):
     """Ctrl-C in the middle of a large data set: one line, no traceback, no half-written file."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pqswarm", "dataset", "--events-per-class", "20000"],
+        [sys.executable, "-c", DATASET, "dataset", "--events-per-class", "20000"],
         cwd=tmp_path,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A runner in the background may have told its children to ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
-        wait_until(lambda: sum(psutil.Process(process.pid).cpu_times()[:2]) > 2.5, "it is at work")
+        assert process.stdout.readline() == "at work\n"
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
     finally:

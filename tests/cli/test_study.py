@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from threading import Thread
 
 import pytest
@@ -63,12 +64,17 @@ def test_the_same_command_again_changes_nothing(smoke_copy, monkeypatch, pqswarm
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """The plan that is interrupted, and what it comes to if it is not."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    plan = folder / "my plan.toml"
-    plan.write_text(plan_toml(runs=6, max_evaluations=600, classes=FEW))
-    run_study(load_plan(plan), folder / "study", jobs=1)
-    return plan, contents(folder / "study")
+    """A function that returns a plan, with that many evaluations a run, and what it comes to undisturbed."""
+
+    @cache
+    def run(evaluations):
+        folder = tmp_path_factory.mktemp("undisturbed")
+        plan = folder / "my plan.toml"
+        plan.write_text(plan_toml(runs=6, max_evaluations=evaluations, classes=FEW))
+        run_study(load_plan(plan), folder / "study", jobs=1)
+        return plan, contents(folder / "study")
+
+    return run
 
 
 def wait_for_results(folder):
@@ -87,18 +93,21 @@ def wait_for_results(folder):
 @pytest.mark.parametrize("moment", ["workers begin", "searching"])
 def test_interrupt_stops_cleanly_and_can_be_resumed(undisturbed, tmp_path, moment):
     """Ctrl-C goes to all processes of the terminal: one line, no traceback from any of them, nobody stays."""
-    (plan, expected), folder = undisturbed, tmp_path / "study"
-    process = start_command("study", plan, "--out", folder, "--jobs", 2, **PIPES)
-    try:
-        assert workers_of(process.pid)
-        time.sleep(0.2)  # any moment will do: they are being started
-        if moment == "searching":
-            wait_for_results(folder)
-        os.killpg(process.pid, signal.SIGINT)
-        out, errors = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.wait()
+    for evaluations in (600, 6000, 60_000):  # more, where a study ends before it is interrupted
+        (plan, expected), folder = undisturbed(evaluations), tmp_path / f"study-{evaluations}"
+        process = start_command("study", plan, "--out", folder, "--jobs", 2, **PIPES)
+        try:
+            assert workers_of(process.pid)
+            time.sleep(0.2)  # any moment will do: they are being started
+            if moment == "searching":
+                wait_for_results(folder)
+            os.killpg(process.pid, signal.SIGINT)
+            out, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+            process.wait()
+        if not (folder / "study.sqlite").exists() or len(contents(folder)["runs"]) < 26:
+            break
     assert process.returncode == 130, errors
     assert not out
     assert errors.strip().splitlines()[-1] == (

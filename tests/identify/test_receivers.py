@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.identify.watching import Place
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, Clock
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive
@@ -84,7 +84,8 @@ def server():
     httpd.server_close()
 
 
-def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
+def test_a_webhook_that_fails_gets_everything_in_the_end(place, server, monkeypatch):
+    Clock(monkeypatch, "identify.folder.watch")
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=60, is_local=True)
     (place.folder / "a.csv").write_text("sag swell transient")
     with Archive(place.home) as archive:

@@ -49,11 +49,11 @@ def test_words_appear_near_the_pointer(used):
     assert "error" in tip
     assert used.evaluate("document.querySelector('.tip:not([hidden])')") is None
     used.point(x, y)
-    assert used.evaluate("document.querySelector('.tip').textContent") == tip
+    assert used.until("document.querySelector('.tip:not([hidden])')?.textContent") == tip
     assert used.evaluate("""(() => { const box = document.querySelector('.tip').getBoundingClientRect();
       return box.width > 20 && box.left >= 0 && box.right <= innerWidth && box.top >= 0 })()""")
     used.point(1, 1)
-    assert used.evaluate("document.querySelector('.tip').hidden") is True
+    used.until("document.querySelector('.tip').hidden")
     assert used.evaluate("document.querySelectorAll('svg > title').length") == 0  # or browsers show them everywhere
 
 

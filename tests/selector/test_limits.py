@@ -15,17 +15,10 @@ from pqswarm.search import BPSO, UPSO2D
 from pqswarm.selector import EarlyStopping
 from pqswarm.selector.task import threads_of_task
 from tests.selector.problems import WINE, assert_same, quick
+from tests.waiting import Clock
 
 AT_ONCE = EarlyStopping(max_time=1e-9)
 LATE = EarlyStopping(max_time=1000)
-
-
-@pytest.fixture(autouse=True)
-def interrupts():
-    """Background processes of a shell ignore SIGINT; restore its effect."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
 
 
 def test_time_stops_after_one_evaluation_and_not_before():
@@ -113,29 +106,38 @@ def test_a_second_ctrl_c_before_any_evaluation_is_raised():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-class Sleeping(GaussianNB):
-    """Each fit takes 10 ms."""
+def sleeping(sleep):
+    """A classifier each of whose fits takes 10 ms by calling `sleep`."""
 
-    def fit(self, X, y):
-        time.sleep(0.01)
-        return super().fit(X, y)
+    class Sleeping(GaussianNB):
+        def fit(self, X, y):
+            sleep(0.01)
+            return super().fit(X, y)
+
+    return Sleeping()
 
 
-def test_time_stops_within_one_evaluation():
-    began = time.monotonic()
-    selector = quick(Sleeping(), callbacks=EarlyStopping(max_time=0.5), max_evaluations=6000).fit(*WINE)
+def test_time_stops_within_one_evaluation(monkeypatch):
+    clock = Clock(monkeypatch, "selector.search_loop", "selector.selection")
+    began = clock.now
+    selector = quick(sleeping(clock.sleep), callbacks=EarlyStopping(max_time=0.5), max_evaluations=6000).fit(*WINE)
     assert selector.stop_reason_ == "max_time"
-    assert time.monotonic() - began < 0.5 + 0.01 * (5 + 1) + 0.25  # one evaluation, the refit, and some slack
+    assert 0.5 < clock.now - began < 0.5 + 0.01 * (1 + 5 + 1) + 1e-9  # the check before, one evaluation, the refit
     assert selector.history_.n_evaluations > 3
 
 
 @pytest.mark.parametrize("moment", np.random.default_rng(5).uniform(0.005, 0.35, 5).round(3).tolist())
 def test_ctrl_c_at_random_moments(moment):
     timer = threading.Timer(moment, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-    timer.start()
+    begin = iter([timer.start])  # in the first fit: earlier, Ctrl-C would end the test
+
+    def sleep(seconds):
+        next(begin, time.monotonic)()
+        time.sleep(seconds)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        selector = quick(Sleeping(), callbacks=LATE, max_evaluations=6000).fit(*WINE)
+        selector = quick(sleeping(sleep), callbacks=LATE, max_evaluations=6000).fit(*WINE)
     timer.join()
     assert selector.interrupted_
     assert_same(selector, quick(max_evaluations=selector.history_.n_evaluations).fit(*WINE))

@@ -22,6 +22,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.selector import EarlyStopping, plan, storage
 from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
+from tests.waiting import Clock
 
 
 @pytest.fixture(autouse=True)
@@ -253,8 +254,14 @@ def test_saves_at_intervals(tmp_path, monkeypatch):
     from pqswarm.selector import storage
 
     file, seen = tmp_path / "wine.npz", []
-    quick(storage=file, callbacks=lambda progress: seen.append(file.exists())).fit(*WINE)
-    assert not any(seen)  # five seconds are not over
+    clock = Clock(monkeypatch, "selector.storage")
+
+    def look(progress):
+        seen.append(file.exists())
+        clock.sleep(2.4)
+
+    quick(storage=file, callbacks=look).fit(*WINE)
+    assert seen == [False] * 3 + [True] * 4  # after five seconds
     file.unlink()
     seen.clear()
     monkeypatch.setattr(storage, "_PAUSE", 0.0)

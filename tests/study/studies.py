@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import psutil
 
 from pqswarm.datasets import make_dataset
 from pqswarm.events import get_preset
-from pqswarm.study import Store, load_plan, plan_text, read_plan, run_study
+from pqswarm.study import Store, load_plan, plan_text, read_plan, run_study, scheduler
 from pqswarm.study.findings import About, Finished
 from pqswarm.study.records import mask_text
 from tests.waiting import PATIENCE, wait_until
@@ -127,24 +126,30 @@ def start_command(*arguments, **options):
         [sys.executable, "-m", "pqswarm", *map(str, arguments)],
         start_new_session=True,
         text=True,
-        # A runner in the background may have told its children to ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **options,
     )
 
 
-def fork_study(plan, folder, jobs):
-    """Begin a study in a process and a session of its own, which are at work within a few milliseconds."""
+def fork_study(plan, folder, jobs, hold_after=inf):
+    """Begin a study in a process and a session of its own, which are at work within a few milliseconds.
+
+    It stands still after that many runs.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.study.studies", "tests.study.warm"])
-    process = context.Process(target=_study_in_session, args=(plan, folder, jobs))
+    process = context.Process(target=_study_in_session, args=(plan, folder, jobs, hold_after))
     process.start()
     return process
 
 
-def _study_in_session(plan, folder, jobs):
+def _study_in_session(plan, folder, jobs, hold_after):
+    def hold(progress):
+        while progress.runs_done >= hold_after:
+            time.sleep(1.0)
+
     os.setsid()
-    run_study(load_plan(plan), folder, jobs=jobs)
+    scheduler._FIRST_SLICE = 0.05  # a fast machine, too, takes several slices for a run
+    run_study(load_plan(plan), folder, jobs=jobs, progress=hold)
 
 
 def session_of(leader):

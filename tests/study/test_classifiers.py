@@ -56,7 +56,7 @@ EVENT_TYPES = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardEr
 def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path):
     plan, folder = tmp_path / "plan.toml", tmp_path / "study"
     plan.write_text(PLAN)
-    process = fork_study(plan, folder, jobs=1)
+    process = fork_study(plan, folder, jobs=1, hold_after=1)
 
     def has_runs():
         if not (folder / "dataset.npz").exists():

@@ -31,12 +31,29 @@ CLUSTER = """
 
 STUDY = """
     import json, os, signal, sys
+    from pathlib import Path
     from distributed import Client
     from pqswarm.errors import PqswarmError
     from pqswarm.study import load_plan, run_study
 
-    address, plan, killed_folder, endless, gone_folder, errors = sys.argv[1:]
+    address, plan, killed_folder, endless, gone_folder, errors, going_on = sys.argv[1:]
     killed = []
+
+    def hold(going_on):
+        # Each worker does one slice, and waits in the next until the other is dead: on a fast machine, too, it is busy.
+        import time
+        from pathlib import Path
+        from pqswarm.study import worker
+
+        advance, done = worker.advance, []
+
+        def advance_and_wait(group, limit):
+            while done and not Path(going_on).exists():
+                time.sleep(0.01)
+            done.append(1)
+            return advance(group, limit)
+
+        worker.advance = advance_and_wait
 
     def kill(progress):
         # Some runs have come a part of their way, and the worker is at work.
@@ -46,6 +63,7 @@ STUDY = """
         if busy:
             os.kill(pids[busy[0]], signal.SIGKILL)
             killed.append([busy[0], progress.runs_done])
+            Path(going_on).touch()
 
     try:
         run_study(load_plan(plan), killed_folder, cluster=address)
@@ -54,6 +72,7 @@ STUDY = """
     sys.stdin.readline()  # now there are some workers
     with Client(address, set_as_default=False) as client:
         pids = client.run(os.getpid)
+        client.run(hold, going_on)
         run_study(load_plan(plan), killed_folder, cluster=address, progress=kill)
     print(json.dumps(killed), flush=True)
     command = [sys.executable, "-m", "pqswarm", "study", endless, "--out", gone_folder, "--cluster", address]
@@ -95,7 +114,7 @@ def start(tmp_path):
                 stdout=subprocess.PIPE,
                 stderr=file,
                 text=True,
-                env=os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"},
+                env=os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s"},
             )
         started.append(process)
         return process, errors
@@ -122,7 +141,7 @@ def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
     run_study(load_plan(tmp_path / "plan.toml"), tmp_path / "local", jobs=1)
     cluster, _ = start(CLUSTER)
     address = cluster.stdout.readline().strip()
-    paths = ("plan.toml", "killed", "endless.toml", "gone", "gone.txt")
+    paths = ("plan.toml", "killed", "endless.toml", "gone", "gone.txt", "going-on")
     study, errors = start(STUDY, address, *(tmp_path / path for path in paths))
     assert study.stdout.readline() == (
         f"the Dask cluster at {address} has no workers: start some with 'dask worker {address}'.\n"
