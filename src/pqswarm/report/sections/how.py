@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.inconsistencies import paper_inconsistencies
+from pqswarm.report.paper import INCONSISTENCIES
 from pqswarm.report.section import Content, adaptive_drawing, duration, enumerate_words
 from pqswarm.report.style import FAINT, INK, NARROW, WIDE, EndLabel, label_line_ends, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, MultiverseSummary, StudySummary, Summary
@@ -64,7 +64,7 @@ def how_paper_is_inconsistent(study: Summary) -> Content:
         "The study follows F. Hafiz, A. Swain, C. Naik, N. Patel, “Efficient feature selection of power quality events "
         "using two dimensional (2D) particle swarms”, Applied Soft Computing 81 (2019). What to know about its values:"
     )
-    return Content(words=[words], points=paper_inconsistencies())
+    return Content(words=[words], points=INCONSISTENCIES)
 
 
 def grid_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
