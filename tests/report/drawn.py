@@ -9,11 +9,9 @@ from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks
 from pqswarm.report.sections.algorithms import plot_fronts
-from pqswarm.report.sections.chance import plot_superiority
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map
 from pqswarm.report.sections.noise import plot_robustness
-from pqswarm.statistics import compare_runs
 
 PAPER = ["GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO"]
 MANY = [*PAPER, "SFFS", "MERIT", "UMDA", "GA-sparse", "my ∞ own", "x$y$ _<&z>"]
@@ -69,13 +67,6 @@ def draw_figures():
         "robustness": plot_robustness(LEVELS, rows, base, PALETTE),
         "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS), band_edges(25_000, 8)),
         "ranks": plot_ranks(dict(zip(PAPER, [5.4, 4.6, 3.3, 3.1, 3.4, 1.2], strict=True)), 1.19, PALETTE),
-        "superiority": plot_superiority(
-            {
-                "fewer features": compare_runs({title: sizes for title, (sizes, _) in points().items()}, control="GA"),
-                "lower error": compare_runs({title: errors for title, (_, errors) in points().items()}, control="GA"),
-            },
-            PALETTE,
-        ),
         "confusion": plot_confusion(confusion(40), confusion(10), PRESETS["paper"].classes),
     }
 

@@ -13,7 +13,7 @@ from pqswarm._web import read_scripts
 from pqswarm.report.document import Document
 from pqswarm.report.section import Drawing
 from pqswarm.report.style import STYLE
-from pqswarm.report.svg import inline_svg, narrowed_svg_figure
+from pqswarm.report.svg import inline_svg
 
 
 def html_report(document: Document) -> str:
@@ -50,7 +50,6 @@ def _html_pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
         data = base64.b64encode(file.getvalue()).decode()
         return {"wide": Markup(f'<img alt="{escape(drawing.caption)}" src="data:image/png;base64,{data}">')}  # noqa: S704
     pictures = {"wide": inline_svg(figure, drawing.caption, f"{prefix}-")}
-    small = drawing.narrow() if drawing.narrow else narrowed_svg_figure(figure)
-    if small is not None:
-        pictures["narrow"] = inline_svg(small, drawing.caption, f"{prefix}n-")
+    if drawing.narrow is not None:
+        pictures["narrow"] = inline_svg(drawing.narrow(), drawing.caption, f"{prefix}n-")
     return {kind: Markup(text) for kind, text in pictures.items()}  # noqa: S704 (its words are escaped)

@@ -319,6 +319,11 @@ class ClassifierAcrossDatasets(ClassifierResults):
         """Number of data sets."""
         return int(self.all_features.size)
 
+    @property
+    def n_features(self) -> int:
+        """Features of the first data set to choose from."""
+        return next(iter(self.datasets.values())).n_features
+
     def values(self, measure: Measure) -> dict[str, list[FloatArray]]:
         """Return errors or sizes of each run on each data set, by the title of the algorithm."""
         return self.errors if measure == "error" else self.sizes

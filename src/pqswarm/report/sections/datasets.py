@@ -62,8 +62,7 @@ def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
         title: (round(classifier.mean("error", title), 12), classifier.mean("size", title))
         for title in classifier.titles
     }
-    n_features = next(iter(classifier.datasets.values())).n_features
-    answer = say_leaders(means, n_features, float(classifier.all_features.mean()), study.plan)
+    answer = say_leaders(means, classifier.n_features, float(classifier.all_features.mean()), study.plan)
     if len(classifier.titles) < 2 or k < 2:
         return Content(tables=[table], answer=answer)
     errors = np.array([classifier.means("error", title) for title in classifier.titles]).T
