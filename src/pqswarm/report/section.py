@@ -7,8 +7,9 @@ from functools import partial
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.text import disarm
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.statistics import table as plain_table
 from pqswarm.statistics.latex import LatexTable
 from pqswarm.statistics.tables import escape_markdown
@@ -75,8 +76,7 @@ class Table:
         if not self.rows or any(list(row) != list(self.rows[0]) for row in self.rows):
             raise PqswarmError(f"table {self.name!r} must have rows, all with the same keys: leave an empty table out.")
         for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across, *self.conclusions):
-            if key not in self.rows[0]:
-                raise unknown_name(f"column of table {self.name!r}", key, self.rows[0])
+            check_name(f"column of table {self.name!r}", key, self.rows[0])
 
     @property
     def title(self) -> str:

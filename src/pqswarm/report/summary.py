@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
@@ -787,11 +788,9 @@ def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str,
     choices = {name: choice for choice in multiverse.choices for name in (choice, choice.rpartition(".")[2])}
     specifications = multiverse.list_specifications()
     for name, alternative in where.items():
-        if name not in choices:
-            raise unknown_name("choice of --where", name, choices)
+        check_name("choice of --where", name, choices)
         alternatives = multiverse.choices[choices[name]]
-        if alternative not in alternatives:
-            raise unknown_name(f"alternative of --where {name}", alternative, alternatives)
+        check_name(f"alternative of --where {name}", alternative, alternatives)
         specifications = [each for each in specifications if each.chosen[choices[name]] == alternative]
     return specifications
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.checks import check_integer
+from pqswarm._base.checks import check_integer, check_name
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import (
     ROUNDING,
     checked_alpha,
@@ -409,8 +409,7 @@ def posthoc(result: FriedmanResult, control: str | None = None, *, alpha: float 
     """
     alpha = checked_alpha(alpha)
     name = result.best if control is None else control
-    if name not in result.names:
-        raise unknown_name("algorithm", name, result.names)
+    check_name("algorithm", name, result.names)
     k = len(result.names)
     chosen = result.names.index(name)
     others = [index for index in range(k) if index != chosen]

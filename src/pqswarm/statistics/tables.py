@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.text import disarm, printable
-from pqswarm.errors import unknown_name
 from pqswarm.statistics.latex import LatexTable
 
 TABLE_STYLES = ("text", "csv", "md", "latex")
@@ -54,8 +54,7 @@ def table(
     GA       5.85
     2D-UPSO   1.3
     """
-    if style not in TABLE_STYLES:
-        raise unknown_name("style of a table", style, TABLE_STYLES)
+    check_name("style of a table", style, TABLE_STYLES)
     given = [dict(row) for row in rows]
     keys = list(given[0]) if given else []
     if style == "csv":

@@ -28,6 +28,7 @@ from pydantic import (
     model_validator,
 )
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.random import derived_seed, stream
 from pqswarm._base.text import printable
 from pqswarm._base.toml import parse_toml
@@ -1078,8 +1079,7 @@ class StudyPlan(PlanPart):
         if self.multiverse is None:
             raise PqswarmError(f"the plan has no multiverse, so it has no reading {name!r}: leave it out.")
         specifications = {each.name: each for each in self.multiverse.list_specifications()}
-        if name not in specifications:
-            raise unknown_name("reading", name, specifications)
+        check_name("reading", name, specifications)
         return specifications[name]
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
@@ -1145,8 +1145,7 @@ class StudyPlan(PlanPart):
             if name in once:
                 raise PqswarmError(f"{name} runs once on a data set: comparisons are of algorithms with several runs.")
         for name in named:
-            if name not in known:
-                raise unknown_name("algorithm in comparisons", name, known)
+            check_name("algorithm in comparisons", name, known)
         if control is not None and control not in (*known, "best"):
             raise unknown_name("control", control, (*known, "best"))
         for one, other in pairs:
