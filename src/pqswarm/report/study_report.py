@@ -234,10 +234,8 @@ def markdown_report(document: Document) -> str:
     for part in document.stages:
         blocks += [f"## {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     for chapter in document.chapters:
-        best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = escape_markdown(f"The classifier: {chapter.description}.")
         blocks += [f"## {escape_markdown(chapter.name)}", described, _markdown_list(chapter.answer)]
-        blocks += [escape_markdown(f"Best single subset of {document.baseline}: {best}.")] if best else []
         for part in chapter.parts:
             blocks += [f"### {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     for part in document.parts:

@@ -387,6 +387,11 @@ class StudySummary(Summary):
         ]
 
     @property
+    def seconds(self) -> float:
+        """Total time of all searches on one core."""
+        return sum(dataset.seconds for dataset in self.datasets.values())
+
+    @property
     def control(self) -> str | None:
         """Title of the algorithm that tests compare with the others; None: the best."""
         if self.plan.control is None:

@@ -61,13 +61,14 @@ def table(
         return _csv_table(keys, given)
     names = [printable((headings or {}).get(key, key)) for key in keys]
     cells = [names, *([_table_cell(row[key], 3 if key.startswith("p_") else digits) for key in keys] for row in given)]
-    numeric = [all(_is_number(row[key]) or row[key] is None for row in given) for key in keys]
+    numeric = [all(is_number(row[key]) or row[key] is None for row in given) for key in keys]
     if style == "latex":
         return LatexTable(names, cells[1:], numeric, caption, label, note).latex()
     return (_text_table if style == "text" else _markdown_table)(cells, numeric)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a cell holds a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -50,7 +50,6 @@ _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 
 def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
-    best = classifier.best(classifier.baseline)
     return Content(
         drawings=[_algorithm_scatter_drawing(study, classifier), _algorithm_convergence_drawing(study, classifier)],
         tables=[] if study.plan.paper else [performance_table(study, classifier)],
@@ -60,11 +59,6 @@ def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
             classifier.all_features,
             study.plan,
         ),
-        numbers={
-            "features": f"{best.size} of {best.mask.size}",
-            "error rate": percent(best.error),
-            "error rate of all features": percent(classifier.all_features),
-        },
     )
 
 

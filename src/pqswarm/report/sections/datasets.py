@@ -18,7 +18,7 @@ from pqswarm.report.section import (
 )
 from pqswarm.report.sections.algorithms import say_leaders
 from pqswarm.report.sections.chance import plot_ranks, say_comparisons
-from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging, say_new_data
+from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging
 from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import (
     ALPHA,
@@ -45,13 +45,6 @@ _ENOUGH = 10
 _POWER_DATASETS = (3, 6, 12, 24)
 _POWER_RUNS = (1, 2, 5, 10, 40)
 """Numbers of data sets, and of runs on each, in the table of power."""
-
-
-def _compare_over_datasets(
-    study: StudySummary, classifier: ClassifierAcrossDatasets, measure: Measure, control: str | None
-) -> list[PairedComparison]:
-    """Compare the control, by default the best, with every other algorithm."""
-    return compare_datasets(classifier.values(measure), control=control, margin=study.plan.margin)
 
 
 def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
@@ -113,9 +106,12 @@ def control_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatas
     """Compare the control with every other algorithm, in error and in size."""
     if len(classifier.titles) < 2 or classifier.n_datasets < 2:
         return Content()
-    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in MEASURES}
-    control = results["error"][0].algorithm
     margin = study.plan.margin
+    results = {
+        measure: compare_datasets(classifier.values(measure), control=study.control, margin=margin)
+        for measure in MEASURES
+    }
+    control = results["error"][0].algorithm
     tables = [_datasets_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
     for number, pair in enumerate(study.plan.comparisons, start=1):
         first, second = (study.plan.title_of(name) for name in pair)
@@ -320,9 +316,7 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         f"data set of the search. Optimism: the increase of a subset's error rate minus that of all features; t "
         f"interval over the data sets.{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
-    row = next(row for row in rows if row["subset"] == classifier.baseline)
-    answer = say_new_data(classifier.baseline, row["new"], row["J"], rows[-1]["new"], where)
-    return Content(words=say_averaging(study.plan, errors, "data set"), tables=[table], answer=[answer])
+    return Content(words=say_averaging(study.plan, errors, "data set"), tables=[table])
 
 
 def power_over_datasets(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:

@@ -32,17 +32,14 @@ YES = "yes"
 NO = "no"
 UNKNOWN = "inconclusive"
 _WHOLE = "All features"
-_NUMBER = "robust to noise"
 
 
 def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare the accuracy of the best subsets with that of all features at each noise level."""
     noise = classifier.noise
     levels = study.plan.dataset.snr
-    if not any(level != inf for level in levels):
+    if noise is None or not any(level != inf for level in levels):
         return Content()
-    if noise is None:
-        return Content(numbers={_NUMBER: "not tested"})
     sets = _n_noise_sets(noise)
     tested = noise.held_out if sets else {ALL_FEATURES: noise.all_features, **noise.accuracy}
     events = f"{sets} set{'s' * (sets > 1)} of held-out events" if sets else "the events of the study, cross-validated"
@@ -58,18 +55,14 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
         tested[ALL_FEATURES],
         study.palette,
     )
-    gain = _noise_gain_on_held_out(noise, classifier.baseline)
-    robust = YES if noise.robust(classifier.baseline) else NO
-    own_tables = [] if study.plan.paper else noise_tables(study, classifier, noise)
     return Content(
         words=[" ".join(_noise_sentences(classifier, noise))],
         drawings=[drawing],
         tables=[
             _noise_robustness_table(classifier, noise),
-            *own_tables,
+            *([] if study.plan.paper else noise_tables(study, classifier, noise)),
             *_noise_held_out_tables(classifier, noise),
         ],
-        numbers={_NUMBER: gain.conclusion if gain else robust},
     )
 
 
