@@ -119,9 +119,6 @@ def test_downloads_are_what_is_written_beside(used, smoke_study, tmp_path):
     assert any(item.text.startswith("2D-UPSO, on new data") for item in root.iter(f"{SVG}title"))
     assert float(root.get("width").removesuffix("pt")) > 300
     assert "data-tip" not in text
-    raster = used.evaluate("document.querySelector('figure.drawing:has(img)')?.dataset.name")
-    if raster:
-        assert download(used, f"{raster}.png").startswith(b"\x89PNG")
 
 
 def test_a_phone_shows_the_labels(browser, report):

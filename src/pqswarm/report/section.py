@@ -214,15 +214,14 @@ def _split_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
 class Drawing:
     """A figure of a section: its name there (may be empty if it is the only one), caption, note, and drawing function.
 
-    It is drawn on demand; narrow screens show `narrow` instead, if given. `raster` embeds a figure with very many lines
-    as pixels. The number is that in the report, 0 outside a report.
+    It is drawn on demand; narrow screens show `narrow` instead, if given. The number is that in the report, 0 outside a
+    report.
     """
 
     name: str
     caption: str
     note: str
     draw: Callable[[], "Figure"]
-    raster: bool = False
     narrow: "Callable[[], Figure] | None" = None
     number: int = 0
 

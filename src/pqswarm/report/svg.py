@@ -22,7 +22,6 @@ _DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", 
 _TAG = re.compile(r"<[^>]*>")
 _NO_TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')
 _PLACE = re.compile(r' (d|x|y|width|height|transform)="([^"]*)"')
-_LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
 _FRACTION = re.compile(r"-?\d+\.\d{3,}")
 _FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -57,7 +56,9 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     if view_box is None:  # pragma: no cover
         raise AssertionError("matplotlib wrote an SVG file without a viewBox")
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
-    body = _tidy_svg(body, prefix)
+    # Tag by tag, so that the text between them is unchanged.
+    body = _TAG.sub(lambda tag: _tidy_svg_tag(tag[0], prefix), _DROPPED.sub("", body))
+    body = re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
     for number, artist in enumerate(marked):
         body = body.replace(f'<g id="{prefix}mark{number}">', _open_svg_tag(artist, figure, f"{prefix}mark{number}"), 1)
     # matplotlib's rule for line ends, *{...}, would apply to the whole page: here it is inherited from the root.
@@ -116,16 +117,9 @@ def _escape_svg_text(text: str) -> str:
     return escape(_CONTROL.sub(" ", text))
 
 
-def _tidy_svg(body: str, prefix: str) -> str:
-    # Tag by tag, so that the text between them is unchanged.
-    body = _TAG.sub(lambda tag: _tidy_svg_tag(tag[0], prefix), _DROPPED.sub("", body))
-    return re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
-
-
 def _tidy_svg_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
     tag = _PLACE.sub(lambda match: f' {match[1]}="{_round_svg_numbers(match[2])}"', tag)
-    tag = _LINES.sub(lambda match: f' d="{_shorten_svg_path(match[1])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
@@ -133,17 +127,3 @@ def _tidy_svg_tag(tag: str, prefix: str) -> str:
 def _round_svg_numbers(numbers: str) -> str:
     """Round to two decimals: a hundredth of a point is invisible, and the text is half as long."""
     return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
-
-
-def _shorten_svg_path(path: str) -> str:
-    """Write horizontal and vertical lines with one number: step functions become half as long."""
-    parts = []
-    last = ["", ""]
-    for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
-        same = [a == b for a, b in zip(place, last, strict=True)]
-        short = command == "L" and any(same)
-        parts.append(
-            (f"H {place[0]}" if same[1] else f"V {place[1]}") if short else " ".join([command, *place]).strip()
-        )
-        last = place if command != "z" else ["", ""]
-    return " ".join(parts)

@@ -64,7 +64,11 @@ def table(
     numeric = [all(is_number(row[key]) or row[key] is None for row in given) for key in keys]
     if style == "latex":
         return LatexTable(names, cells[1:], numeric, caption, label, note).latex()
-    return (_text_table if style == "text" else _markdown_table)(cells, numeric)
+    if style == "text":
+        return "\n".join("  ".join(line).rstrip() for line in _padded_table(cells, numeric))
+    escaped = [list(map(escape_markdown, line)) for line in cells]
+    head, *body = [f"| {' | '.join(line)} |" for line in _padded_table(escaped, numeric)]
+    return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
 
 
 def is_number(value: Any) -> bool:
@@ -112,16 +116,6 @@ def _padded_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> li
         ]
         for line in cells
     ]
-
-
-def _text_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    return "\n".join("  ".join(line).rstrip() for line in _padded_table(cells, numeric))
-
-
-def _markdown_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    escaped = [list(map(escape_markdown, line)) for line in cells]
-    head, *body = [f"| {' | '.join(line)} |" for line in _padded_table(escaped, numeric)]
-    return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
 
 
 def escape_markdown(text: str) -> str:

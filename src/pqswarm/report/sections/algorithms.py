@@ -367,7 +367,26 @@ def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int,
 
 def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
     """Compare each sequential search with every run of every algorithm."""
-    return Content(tables=[_sequential_against_runs(classifier)]) if classifier.sequential else Content()
+    if not classifier.sequential:
+        return Content()
+    rows = [
+        {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
+        | {
+            "each": float(np.mean([record.result.n_evaluations for record in records])),
+            **_sequential_contest(classifier, search, title),
+        }
+        for search, record in classifier.sequential.items()
+        for title, records in classifier.runs.items()
+    ]
+    table = Table(
+        "sequential-runs",
+        f"A single run of each sequential search against every run of the other algorithms with {classifier.name}",
+        rows,
+        {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
+        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. Beats, "
+        "ties, loses to: number of runs with a higher, equal and lower error rate.",
+    )
+    return Content(tables=[table])
 
 
 def _sequential_contest(classifier: ClassifierSummary, search: str, title: str) -> dict[str, int]:
@@ -400,26 +419,6 @@ def sffs_table(study: DatasetSummary) -> Table | None:
         across=("SFFS", baseline),
         note=f"IA: induction algorithm. ξ best: size of the best subset of {baseline} over its runs, given to SFFS, "
         f"whose single run is compared with that best run.",
-    )
-
-
-def _sequential_against_runs(classifier: ClassifierSummary) -> Table:
-    rows = [
-        {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
-        | {
-            "each": float(np.mean([record.result.n_evaluations for record in records])),
-            **_sequential_contest(classifier, search, title),
-        }
-        for search, record in classifier.sequential.items()
-        for title, records in classifier.runs.items()
-    ]
-    return Table(
-        "sequential-runs",
-        f"A single run of each sequential search against every run of the other algorithms with {classifier.name}",
-        rows,
-        {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
-        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. Beats, "
-        "ties, loses to: number of runs with a higher, equal and lower error rate.",
     )
 
 

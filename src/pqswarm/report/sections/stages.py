@@ -119,6 +119,12 @@ def _stages_events_table(study: DatasetSummary) -> Table:
     fixed = {name: spec.value for name, spec in preset.common.items() if hasattr(spec, "value")}
     rate = f", sampled at {study.sampling_rate / 1000:g} kHz" if study.sampling_rate else ""
     length = f"{fixed['cycles']:g}" if "cycles" in fixed else "a varying number of"
+    fraction = preset.bench_fraction
+    bench = (
+        "Of some classes a part of the events comes from the simulated bench."
+        if isinstance(fraction, Mapping)
+        else f"A fraction of {fraction:.0%} of the events comes from the simulated bench (paper: about 10 %)."
+    )
     record = f"records have {length} cycles{rate}"
     supply = f" with f = {fixed['frequency']:g} Hz" if "frequency" in fixed else ""
     return Table(
@@ -127,15 +133,8 @@ def _stages_events_table(study: DatasetSummary) -> Table:
         rows,
         {"event": ("PQ event", ""), "model": ("Model", ""), "parameters": ("Parameters", ""), "paper": ("Paper", "")},
         note=f"PQ: power quality. u(t) = 1 if t > 0, otherwise 0; ω = 2πf{supply}; T is a cycle; {record}. "
-        f"With a range in Hz, β_f ω is 2π times the flicker frequency β_f. "
-        f"{_say_bench_fraction(preset.bench_fraction)}",
+        f"With a range in Hz, β_f ω is 2π times the flicker frequency β_f. {bench}",
     )
-
-
-def _say_bench_fraction(fraction: float | Mapping[str, float]) -> str:
-    if isinstance(fraction, Mapping):
-        return "Of some classes a part of the events comes from the simulated bench."
-    return f"A fraction of {fraction:.0%} of the events comes from the simulated bench (paper: about 10 %)."
 
 
 def _range_in_words(name: str, spec: Any) -> str:
