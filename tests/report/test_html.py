@@ -120,7 +120,6 @@ def test_the_plan_in_the_page_is_the_plan(page, study):
 FIGURES = (
     "Error rate against number of features, one marker per run",
     "Distance of the lowest error rate so far from the best, against evaluations",
-    "Lowest error rate by maximum number of features",
     "Runs of 2D-UPSO that selected each feature [%]",
     "The same for the other algorithms",
     "Accuracy of the best subsets against noise",

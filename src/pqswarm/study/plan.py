@@ -334,17 +334,21 @@ class OwnDataPlan(_FromFile):
         return (inf,)
 
 
-class NamedEvents(DatasetPlan):
-    """One of several data sets: generated events, with a name."""
+class _Named(PlanPart):
+    """A table with a name."""
 
     name: Name
 
     @model_validator(mode="before")
     @classmethod
-    def _named_after_preset(cls, given: Any) -> Any:
+    def _named_after_content(cls, given: Any) -> Any:
         if isinstance(given, dict) and isinstance(given.get("preset", "paper"), str):
-            return {"name": Path(given.get("preset", "paper")).stem} | given
+            return {"name": _plan_member_name(given)} | given
         return given
+
+
+class NamedEvents(_Named, DatasetPlan):
+    """One of several data sets: generated events, with a name."""
 
     @model_validator(mode="after")
     def _one_seed(self) -> Self:
@@ -357,17 +361,8 @@ class NamedEvents(DatasetPlan):
         return DatasetPlan.model_validate(self.model_dump(exclude={"name"}))
 
 
-class NamedFile(OwnDataPlan):
+class NamedFile(_Named, OwnDataPlan):
     """One of several data sets: a file of your own, with a name."""
-
-    name: Name
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_after_file(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("file"), str):
-            return {"name": Path(given["file"]).stem} | given
-        return given
 
     def alone(self) -> OwnDataPlan:
         """Return the data set without its name."""
@@ -572,7 +567,7 @@ class ClassifierPlan(PlanPart):
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
 
 
-class AlgorithmPlan(PlanPart):
+class AlgorithmPlan(_Named):
     """A search algorithm with its parameters.
 
     Attributes
@@ -588,17 +583,9 @@ class AlgorithmPlan(PlanPart):
         as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
     """
 
-    name: Name
     id: Name | None = None
     algorithm: str
     parameters: dict[str, Any] = Field(default={})  # checked by the algorithm
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_after_algorithm(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("algorithm"), str):
-            return {"name": _algorithm_name(given["algorithm"])} | given
-        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
