@@ -164,7 +164,7 @@ def test_hostile_names_do_nothing_and_no_other_script_runs(browser, tmp_path):
 
     table = Table("t", EVIL, [{EVIL: "=1+1", "n": -1.5}, {EVIL: EVIL, "n": np.nan}], note=EVIL)
     overview = Content(answer=[EVIL], drawings=[Drawing("d", EVIL, EVIL, draw)], tables=[table])
-    document = Document(EVIL, overview, EVIL, EVIL, EVIL, (), ())
+    document = Document(EVIL, overview, EVIL, EVIL, (), ())
     text = html_report(number_contents(document)).replace("</body>", "<script>window.hacked = 1</script></body>")
     path = tmp_path / "evil.html"
     path.write_text(text, encoding="utf-8")

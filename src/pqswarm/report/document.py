@@ -55,7 +55,6 @@ class Document:
     title: str
     overview: Content
     description: str
-    baseline: str
     version: str
     chapters: tuple[Chapter, ...]
     parts: tuple[Passage, ...]
@@ -101,7 +100,6 @@ def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Documen
         title=study.plan.title,
         overview=overview,
         description=" ".join([description, *(sentence for _, content in general for sentence in content.answer)]),
-        baseline=study.baseline,
         version=study.about.version,
         chapters=tuple(_compose_document_chapter(study, classifier, sections) for classifier in study.classifiers),
         parts=tuple(_name_document_parts(section, content, "") for section, content in general if content.shown),

@@ -16,9 +16,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.rcsetup import cycler
 from matplotlib.transforms import ScaledTranslation
 
-from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 INK = "#1b1f24"  # of text and axes; used for nothing else, so that a page can replace it (svg.inline_svg)
 FAINT = "#9aa5b1"
@@ -232,7 +231,8 @@ class Palette:
         self._looks = {title: kept[title] if title in kept else next(free) for title in order}
 
     def _look(self, title: str) -> tuple[str, str, str]:
-        check_name("algorithm", title, self._looks)
+        if title not in self._looks:
+            raise unknown_name("algorithm", title, self._looks)
         return self._looks[title]
 
     def color(self, title: str) -> str:

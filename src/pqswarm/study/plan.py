@@ -334,7 +334,7 @@ class OwnDataPlan(_FromFile):
         return (inf,)
 
 
-class _Named(PlanPart):
+class _NamedPart(PlanPart):
     """A table with a name."""
 
     name: Name
@@ -347,7 +347,7 @@ class _Named(PlanPart):
         return given
 
 
-class NamedEvents(_Named, DatasetPlan):
+class NamedEvents(_NamedPart, DatasetPlan):
     """One of several data sets: generated events, with a name."""
 
     @model_validator(mode="after")
@@ -361,7 +361,7 @@ class NamedEvents(_Named, DatasetPlan):
         return DatasetPlan.model_validate(self.model_dump(exclude={"name"}))
 
 
-class NamedFile(_Named, OwnDataPlan):
+class NamedFile(_NamedPart, OwnDataPlan):
     """One of several data sets: a file of your own, with a name."""
 
     def alone(self) -> OwnDataPlan:
@@ -567,7 +567,7 @@ class ClassifierPlan(PlanPart):
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
 
 
-class AlgorithmPlan(_Named):
+class AlgorithmPlan(_NamedPart):
     """A search algorithm with its parameters.
 
     Attributes
