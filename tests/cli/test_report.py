@@ -65,7 +65,6 @@ def test_another_process_writes_the_same_bytes(smoke_study, tmp_path, pqswarm, m
     def pictures(one, prefix):
         return drawn[one.name] | ({} if one.name.startswith("nb-") else draw(replace(one, narrow=None), prefix))
 
-    monkeypatch.setattr(html, "narrowed_svg_figure", lambda figure: None)
     monkeypatch.setattr(html, "_html_pictures", pictures)
     done = pqswarm("report", smoke_study, "--out", tmp_path / "again")
     assert done.stdout.startswith("wrote ")

@@ -8,12 +8,9 @@ import numpy as np
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks
-from pqswarm.report.sections.algorithms import plot_fronts
-from pqswarm.report.sections.chance import plot_superiority
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map
 from pqswarm.report.sections.noise import plot_robustness
-from pqswarm.statistics import compare_runs
 
 PAPER = ["GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO"]
 MANY = [*PAPER, "SFFS", "MERIT", "UMDA", "GA-sparse", "my ∞ own", "x$y$ _<&z>"]
@@ -38,14 +35,6 @@ def points(titles=PAPER, n_runs=10):
     return {t: (random.integers(12, 50, n_runs), random.normal(0.08, 0.005, n_runs)) for t in titles}
 
 
-def fronts(titles=PAPER, n_runs=10):
-    random, sizes = np.random.default_rng(0), np.arange(1, 100)
-    errors = [
-        0.07 + 0.001 * i + 0.5 * np.exp(-sizes / 4) + random.normal(0, 0.002, (n_runs, 99)) for i in range(len(titles))
-    ]
-    return {title: np.minimum.accumulate(curve, axis=1) for title, curve in zip(titles, errors, strict=True)}
-
-
 def accuracy(titles=PAPER):
     random = np.random.default_rng(0)
     base = np.linspace(96, 85, len(LEVELS))
@@ -65,17 +54,9 @@ def draw_figures():
     return {
         "convergence": plot_convergence(curves(), None, PALETTE),
         "size": plot_error_against_size(points(), (99, 0.104), PALETTE),
-        "fronts": plot_fronts(fronts(), (99, 0.104), PALETTE),
         "robustness": plot_robustness(LEVELS, rows, base, PALETTE),
         "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS), band_edges(25_000, 8)),
         "ranks": plot_ranks(dict(zip(PAPER, [5.4, 4.6, 3.3, 3.1, 3.4, 1.2], strict=True)), 1.19, PALETTE),
-        "superiority": plot_superiority(
-            {
-                "fewer features": compare_runs({title: sizes for title, (sizes, _) in points().items()}, control="GA"),
-                "lower error": compare_runs({title: errors for title, (_, errors) in points().items()}, control="GA"),
-            },
-            PALETTE,
-        ),
         "confusion": plot_confusion(confusion(40), confusion(10), PRESETS["paper"].classes),
     }
 

@@ -8,13 +8,11 @@ from tests.report.sayings import says
 from tests.report.studies import chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import Palette, write_report
+from pqswarm.report import write_report
 from pqswarm.report.sections.chance import (
     conclusion_in_words,
-    plot_superiority,
     say_comparisons,
 )
-from pqswarm.report.style import mark_of
 from pqswarm.statistics import compare_runs
 
 
@@ -120,15 +118,3 @@ def test_report_with_another_control_and_pair(smoke_study, tmp_path):
     ]
     with pytest.raises(PqswarmError, match="unknown control 'chBSPO': did you mean 'chBPSO'"):
         write_report(smoke_study, "md", tmp_path / "c.md", control="chBSPO")
-
-
-def test_figure_of_superiority():
-    values = {"2D-UPSO": [1, 2, 3, 4], "GA": [5, 6, 7, 8], "ACO": [2, 3, 5, 6]}
-    comparisons = compare_runs(values, control="2D-UPSO")
-    figure = plot_superiority({"error": comparisons, "size": comparisons}, Palette(values))
-    left, right = figure.axes
-    assert [label.get_text() for label in right.get_yticklabels()] == ["", ""]
-    dots = [line for line in left.lines if line.get_marker() not in ("None", "", None)]
-    assert [dot.get_xdata()[0] for dot in dots] == [1.0, comparisons[1].superiority.estimate]
-    assert mark_of(dots[0]).series == "GA"
-    assert mark_of(dots[0]).tips[0].startswith("2D-UPSO against GA: 1.000 (0.")

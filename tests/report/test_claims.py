@@ -17,11 +17,10 @@ from pqswarm.report.claims import (
     UNKNOWN,
     UNTESTED,
     check_claims,
-    check_claims_over_datasets,
     claims_table,
 )
 from pqswarm.report.overview import overview_limits, overview_of_dataset
-from pqswarm.report.summary import StudySummary
+from pqswarm.report.summary import ClassifierAcrossDatasets, StudySummary
 from pqswarm.statistics import compare_runs
 
 HERO = "2D-UPSO"
@@ -63,8 +62,13 @@ def remade(study, errors, sizes, runs=40, evaluations=6000, **changes):
     return replace(study, plan=plan, n_events=3500, classifiers=[found]), found
 
 
+def claims_of(study, found):
+    """The claims over the runs on one data set."""
+    return check_claims(StudySummary.of(study), ClassifierAcrossDatasets.of({"": found}))
+
+
 def conclusions(study, found):
-    return [claim.conclusion for claim in check_claims(study, found)]
+    return [claim.conclusion for claim in claims_of(study, found)]
 
 
 LIKE_PAPER = {"GA": 0.0161, "ACO": 0.0150, "BPSO": 0.0095, "CBPSO": 0.0096, "chBPSO": 0.0110, HERO: 0.0060}
@@ -118,7 +122,7 @@ def test_levels_that_are_not_tested_leave_a_claim_open(like_paper):
     noise = found.noise
     accuracy = {title: values[:4] for title, values in noise.accuracy.items()}
     fewer = replace(noise, levels=noise.levels[:4], all_features=noise.all_features[:4], accuracy=accuracy)
-    claims = check_claims(big, replace(found, noise=fewer))
+    claims = claims_of(big, replace(found, noise=fewer))
     assert claims[GAIN].conclusion == UNKNOWN
     assert "4 of the paper's levels not tested" in claims[GAIN].numbers
 
@@ -163,7 +167,7 @@ def test_over_data_sets_the_unit_is_the_data_set(like_paper):
     for k, expected in ((3, UNKNOWN), (8, HOLDS)):
         datasets = {f"seed {i}": replace(big, classifiers=[found], name=f"seed {i}") for i in range(k)}
         over = StudySummary(big.plan, big.about, datasets)
-        claims = check_claims_over_datasets(over, over.classifiers[0])
+        claims = check_claims(over, over.classifiers[0])
         assert [claims[i].conclusion for i in (ERROR, SIZE, SCORE, VARIANTS, SFFS, GAIN, CONTRAST)] == [expected] * 7
         assert f"on {k} of {k} data sets" in claims[GAIN].numbers
     table = claims_table(over)

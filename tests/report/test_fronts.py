@@ -3,12 +3,9 @@
 from dataclasses import replace
 from statistics import median
 
-import numpy as np
 import pytest
-from tests.report.legibility import assert_legible, lines_of, mark_of
 
-from pqswarm.report import Palette
-from pqswarm.report.sections.algorithms import fronts_content, plot_fronts
+from pqswarm.report.sections.algorithms import fronts_content
 
 INF = float("inf")
 
@@ -55,23 +52,3 @@ def test_runs_of_earlier_versions_have_no_fronts_to_show(study, knn):
     assert not fronts_content(study, replace(knn, runs=runs, sequential=sequential)).shown
     (table,) = fronts_content(study, replace(knn, runs=runs)).tables
     assert [row["algorithm"] for row in table.rows] == list(sequential)
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-def test_the_figure_draws_medians_as_steps(narrow):
-    attained = {
-        "GA": np.array([[INF, 0.3, 0.2, 0.2], [0.5, 0.1, 0.1, 0.1], [INF, 0.4, 0.3, 0.3]]),
-        "B": np.full((1, 4), 0.15),
-    }
-    axis = plot_fronts(attained, (4, 0.25), Palette(attained), narrow=narrow).axes[0]
-    assert_legible(axis.figure)
-    steps, dots, *_ = lines_of(axis, "GA")
-    assert dots.get_xydata() == pytest.approx(np.array([[2, 30], [3, 20]]))
-    assert steps.get_drawstyle() == "steps-post"
-    assert steps.get_xydata()[:2] == pytest.approx(dots.get_xydata())
-    assert list(mark_of(dots).tips) == [
-        "GA with at most 2 features: error 30.00 %",
-        "GA with at most 3 features: error 20.00 %",
-    ]
-    assert list(mark_of(steps).tips) == ["GA, median of 3 runs: error 20.00 % with at most 3 features"]
-    assert list(mark_of(lines_of(axis, "B")[0]).tips) == ["B, one run: error 15.00 % with at most 1 feature"]

@@ -9,7 +9,7 @@ import pytest
 from tests.report.drawn import all_figures, draw_figures
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import Palette, plot_convergence, plot_ranks, save_figure
+from pqswarm.report import plot_convergence, plot_ranks, save_figure
 from pqswarm.report.style import INK, mark
 from pqswarm.report.svg import inline_svg
 
@@ -70,25 +70,6 @@ def test_writing_a_page_leaves_the_figure_alone(tmp_path, figures):
     before = save_figure(figures["map"], tmp_path / "before.png").read_bytes()
     inline_svg(figures["map"], "map", "m-")
     assert save_figure(figures["map"], tmp_path / "after.png").read_bytes() == before
-
-
-def test_steps_in_short_draw_the_same_line():
-    figure = plot_convergence({"GA": np.array([[0.11, 0.11, 0.105, 0.105, 0.1]])})
-    text = inline_svg(figure, "steps", "s-")
-    colour = Palette(["GA"]).color("GA")
-    path = re.search(rf'<path d="([^"]+)" clip-path[^>]*stroke: {colour}', text)[1]
-    assert re.fullmatch(r"M \S+ \S+( [HV] \S+)+", path)
-    place, found = np.array([0.0, 0.0]), []
-    for command, *numbers in re.findall(r"([MHV]) (\S+)(?: ([-\d.]+))?", path):
-        if command == "M":
-            place = np.array([float(number) for number in numbers])
-        else:
-            place[int(command == "V")] = float(numbers[0])
-        found.append(place.copy())
-    axis = figure.axes[0]
-    expected = axis.transData.transform([(1, 1.0), (3, 1.0), (3, 0.5), (5, 0.5), (5, 0.0)]) * 72 / figure.dpi
-    expected[:, 1] = figure.get_figheight() * 72 - expected[:, 1]
-    assert np.array(found) == pytest.approx(expected, abs=0.02)
 
 
 def test_words_that_look_like_svg_stay_words():

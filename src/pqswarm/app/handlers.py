@@ -47,20 +47,11 @@ class BaseHandler(RequestHandler):
     needs_token = True
 
     def initialize(self) -> None:
-        """Create the job of the request; it is cancelled when the browser disconnects."""
+        """Create the job of the request, which is cancelled when the browser disconnects; name what requests share."""
         self.job = Job()
-
-    @property
-    def workbench(self) -> Workbench:
-        """State shared by all requests."""
-        found: Workbench = self.settings["workbench"]
-        return found
-
-    @property
-    def access(self) -> AccessControl:
-        """Token and password of the server."""
-        found: AccessControl = self.settings["access"]
-        return found
+        self.workbench: Workbench = self.settings["workbench"]
+        self.access: AccessControl = self.settings["access"]
+        self.tickets: Tickets = self.settings["tickets"]
 
     def set_default_headers(self) -> None:
         """Set the security headers."""
@@ -73,9 +64,8 @@ class BaseHandler(RequestHandler):
         reason = self.access.reason_to_refuse(self.request)
         self.visitor = visitor_id(self.request.headers.get("X-Visitor"))
         if not reason and self.needs_token and not self.access.is_token(self.request.headers.get("X-Token")):
-            tickets: Tickets = self.settings["tickets"]
             uri = self.request.uri or ""
-            found = tickets.redeem(uri) if self.request.method == "GET" else None
+            found = self.tickets.redeem(uri) if self.request.method == "GET" else None
             self.visitor = found or self.visitor
             reason = "" if found else _USED_TICKET if "ticket=" in uri else _NO_TOKEN
         if reason:
@@ -204,8 +194,7 @@ class TicketHandler(BaseHandler):
     def post(self) -> None:
         """Send a ticket for an address of this server."""
         address = self.read_json().get("address")
-        tickets: Tickets = self.settings["tickets"]
-        self.send_json({"ticket": tickets.issue(address if isinstance(address, str) else "", self.visitor)})
+        self.send_json({"ticket": self.tickets.issue(address if isinstance(address, str) else "", self.visitor)})
 
 
 class PageUpdatesHandler(BaseHandler):

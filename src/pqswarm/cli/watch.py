@@ -6,7 +6,7 @@ import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -137,11 +137,7 @@ def _watch_receivers(webhook: str | None, jsonl: Path | None, timeout: float, is
 @contextmanager
 def _stop_watching_on_sigterm() -> "Iterator[None]":
     """Treat SIGTERM as Ctrl-C."""
-
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

@@ -6,14 +6,14 @@ multiverse in which it holds; :data:`CLAIMS` says how.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from math import comb, sqrt
 from typing import Any, Literal
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS, Overlay
+from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS
 from pqswarm.report.section import Table, at_most, enumerate_words, percent, probability
 from pqswarm.report.summary import (
     ALPHA,
@@ -21,6 +21,7 @@ from pqswarm.report.summary import (
     ClassifierAcrossSpecifications,
     ClassifierSummary,
     DatasetSummary,
+    Measure,
     MultiverseSummary,
     NoiseSummary,
     StudySummary,
@@ -97,146 +98,76 @@ class Claim:
 
 @dataclass(frozen=True)
 class _ClaimEvidence:
-    """Results with a classifier of the paper, from which claims are checked; a subclass says what the unit is."""
+    """Results with a classifier of the paper, from which claims are checked.
+
+    The unit is the run on a single data set, and the data set if there are several.
+    """
 
     plan: StudyPlan
-    classifier: Any
-    others: Sequence[Any]  # all classifiers of the study
+    classifier: ClassifierAcrossDatasets
+    others: Sequence[ClassifierAcrossDatasets]  # all classifiers of the study
     n_events: int  # of a data set
-
-    @cached_property
-    def size_of_paper(self) -> tuple[int, int, int]:
-        """Events, runs and evaluations of the paper."""
-        return _claimed_paper_size()
+    by_run: bool
 
     @property
     def refuted(self) -> str:
         """The conclusion if the opposite is shown; fewer evaluations than the paper's show nothing."""
-        return FAILS if self.plan.max_evaluations >= self.size_of_paper[2] else UNKNOWN
+        return FAILS if self.plan.max_evaluations >= _claimed_paper_size()[2] else UNKNOWN
 
     @property
     def unlike(self) -> str:
         """The conclusion if a level is not the paper's; with fewer events a classifier learns less."""
-        return self.refuted if self.n_events >= self.size_of_paper[0] else UNKNOWN
+        return self.refuted if self.n_events >= _claimed_paper_size()[0] else UNKNOWN
 
     @property
-    def paper(self) -> Overlay:
-        """The paper's values."""
-        overlay: Overlay = self.classifier.paper
-        return overlay
+    def unconfirmed(self) -> str:
+        """The conclusion if significance was claimed and is not shown; fewer runs than the paper's show nothing."""
+        n_runs = [dataset.n_runs for dataset in self.classifier.datasets.values()]
+        return self.refuted if self.by_run and n_runs[0] >= _claimed_paper_size()[1] else UNKNOWN
 
     @property
     def rivals(self) -> list[str]:
         """The paper's other algorithms that ran."""
-        return [title for title in ALGORITHMS if title != HERO and title in self.titles]
-
-    @property
-    def titles(self) -> Sequence[str]:
-        """Algorithms that ran."""
-        raise NotImplementedError
-
-    @property
-    def unconfirmed(self) -> str:
-        """The conclusion if significance was claimed and is not shown."""
-        raise NotImplementedError
+        return [title for title in ALGORITHMS if title != HERO and title in self.classifier.titles]
 
     @property
     def noise(self) -> list[NoiseSummary]:
         """Stage II on each data set; empty if it is not finished on all."""
-        raise NotImplementedError
+        tested = [dataset.noise for dataset in self.classifier.datasets.values() if dataset.noise is not None]
+        return tested if len(tested) == self.classifier.n_datasets else []
+
+    def runs(self, quantity: Quantity, title: str) -> list[FloatArray]:
+        """One value per run, on each data set."""
+        if quantity != "score":
+            return self.classifier.values(quantity)[title]
+        scale = PAPER_RUNS / self.classifier.n_features  # to the paper's score, a sum over its runs
+        pairs = zip(self.classifier.errors[title], self.classifier.sizes[title], strict=True)
+        return [scale * errors * sizes for errors, sizes in pairs]
 
     def values(self, quantity: Quantity, title: str) -> FloatArray:
         """One value per unit."""
-        raise NotImplementedError
-
-    def compare(
-        self, quantity: Quantity, pairs: Sequence[tuple[str, str]]
-    ) -> Sequence[Comparison] | Sequence[PairedComparison]:
-        """Compare pairs of algorithms."""
-        raise NotImplementedError
-
-    def conclude_pattern(self, shown: Sequence[bool]) -> Outcome:
-        """Conclude from whether something was seen on each data set."""
-        raise NotImplementedError
-
-    def all_features_of(self, classifier: Any) -> FloatArray:
-        """J(U) on each data set."""
-        return np.atleast_1d(classifier.all_features)
-
-    @property
-    def score_scale(self) -> float:
-        """From the product of error and size to the paper's score, a sum over its runs."""
-        return PAPER_RUNS / _n_features(self.classifier)
+        runs = self.runs(quantity, title)
+        return runs[0] if self.by_run else np.array([each.mean() for each in runs])
 
     def mean(self, quantity: Quantity, title: str) -> float:
         """The mean over the units."""
         return float(self.values(quantity, title).mean())
 
-
-@dataclass(frozen=True)
-class _ClaimRuns(_ClaimEvidence):
-    """The runs on one data set."""
-
-    @property
-    def titles(self) -> Sequence[str]:
-        return list(self.classifier.runs)
-
-    @property
-    def unconfirmed(self) -> str:
-        return self.refuted if self.classifier.n_runs >= self.size_of_paper[1] else UNKNOWN
-
-    @property
-    def noise(self) -> list[NoiseSummary]:
-        return [] if self.classifier.noise is None else [self.classifier.noise]
-
-    def values(self, quantity: Quantity, title: str) -> FloatArray:
-        errors = np.round(self.classifier.errors(title), 12)
-        sizes = self.classifier.sizes(title)
-        return np.asarray({"error": errors, "size": sizes, "score": self.score_scale * errors * sizes}[quantity])
-
-    def compare(self, quantity: Quantity, pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
-        values = {title: self.values(quantity, title) for pair in pairs for title in pair}
-        return compare_runs(values, pairs=pairs, margin=self.plan.margin)
+    def compare(self, quantity: Quantity, pairs: Sequence[tuple[str, str]]) -> Sequence[Comparison | PairedComparison]:
+        """Compare pairs of algorithms."""
+        runs = {title: self.runs(quantity, title) for pair in pairs for title in pair}
+        if not self.by_run:
+            return compare_datasets(runs, pairs=pairs, margin=self.plan.margin)
+        return compare_runs({title: each[0] for title, each in runs.items()}, pairs=pairs, margin=self.plan.margin)
 
     def conclude_pattern(self, shown: Sequence[bool]) -> Outcome:
-        """Only a study as large as the paper's shows a pattern by itself, because nothing tests it."""
-        if UNKNOWN in (self.unlike, self.unconfirmed):
-            return UNKNOWN, ""
-        return (HOLDS if all(shown) else FAILS), ""
+        """Conclude from whether something was seen on each data set.
 
-
-@dataclass(frozen=True)
-class _ClaimDatasets(_ClaimEvidence):
-    """The results over several data sets."""
-
-    @property
-    def titles(self) -> Sequence[str]:
-        return list(self.classifier.titles)
-
-    @property
-    def unconfirmed(self) -> str:
-        return UNKNOWN
-
-    @property
-    def noise(self) -> list[NoiseSummary]:
-        tested = [dataset.noise for dataset in self.classifier.datasets.values() if dataset.noise is not None]
-        return tested if len(tested) == self.classifier.n_datasets else []
-
-    def values(self, quantity: Quantity, title: str) -> FloatArray:
-        return np.array([runs.mean() for runs in self._runs(quantity, title)])
-
-    def _runs(self, quantity: Quantity, title: str) -> list[FloatArray]:
-        errors = self.classifier.errors[title]
-        sizes = self.classifier.sizes[title]
-        scores = [self.score_scale * error * size for error, size in zip(errors, sizes, strict=True)]
-        runs: list[FloatArray] = {"error": errors, "size": sizes, "score": scores}[quantity]
-        return runs
-
-    def compare(self, quantity: Quantity, pairs: Sequence[tuple[str, str]]) -> list[PairedComparison]:
-        values = {title: self._runs(quantity, title) for pair in pairs for title in pair}
-        return compare_datasets(values, pairs=pairs, margin=self.plan.margin)
-
-    def conclude_pattern(self, shown: Sequence[bool]) -> Outcome:
+        Of a single one, only a study as large as the paper's shows a pattern, because nothing tests it.
+        """
+        if self.by_run:
+            is_smaller = UNKNOWN in (self.unlike, self.unconfirmed)
+            return UNKNOWN if is_smaller else HOLDS if all(shown) else FAILS, ""
         from scipy.stats import binomtest
 
         n = sum(shown)
@@ -252,7 +183,7 @@ def _is_practically_equal(comparison: Comparison | PairedComparison) -> bool:
     return comparison.within_margin
 
 
-def _conclude_order(found: Sequence[Comparison] | Sequence[PairedComparison], refuted: str) -> str:
+def _conclude_order(found: Sequence[Comparison | PairedComparison], refuted: str) -> str:
     """Whether the first algorithm of every pair is significantly better."""
     open_pairs = [one for one in found if one.conclusion != "better"]
     if any(one.conclusion == "worse" for one in open_pairs):
@@ -281,7 +212,7 @@ def _order_claim(
 
 def _lowest_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome:
     key = {"error": "mean_J", "size": "mean_size", "score": "score"}[quantity]
-    printed = {title: row[key] for title, row in evidence.paper.performance.items()}
+    printed = {title: row[key] for title, row in evidence.classifier.paper.performance.items()}
     rival = min((title for title in printed if title != HERO), key=lambda title: printed[title])
     show = _SHOW[quantity]
     words = f"; paper: {show(printed[HERO])}, {rival} {show(printed[rival])}"
@@ -289,7 +220,7 @@ def _lowest_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome:
 
 
 def _variants_claim(evidence: _ClaimEvidence) -> Outcome:
-    pairs = [(one, other) for one in VARIANTS for other in OLDER if {one, other} <= set(evidence.titles)]
+    pairs = [(one, other) for one in VARIANTS for other in OLDER if {one, other} <= set(evidence.classifier.titles)]
     return _order_claim(evidence, "error", pairs, "")
 
 
@@ -315,8 +246,8 @@ def _significance_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome
 def _ranges_claim(evidence: _ClaimEvidence) -> Outcome:
     """Whether the improvements and reductions of the paper's algorithms lie within the printed ranges."""
     titles = [*evidence.rivals, HERO]
-    whole = float(evidence.all_features_of(evidence.classifier).mean())
-    n = _n_features(evidence.classifier)
+    whole = float(evidence.classifier.all_features.mean())
+    n = evidence.classifier.n_features
     ours = {
         "PI": [100 * (1 - evidence.mean("error", title) / whole) for title in titles] if whole else [0.0],
         "Xi": [100 * (1 - evidence.mean("size", title) / n) for title in titles],
@@ -324,7 +255,7 @@ def _ranges_claim(evidence: _ClaimEvidence) -> Outcome:
     parts = []
     within = True
     for key, values in ours.items():
-        printed = [row[key] for row in evidence.paper.performance.values()]
+        printed = [row[key] for row in evidence.classifier.paper.performance.values()]
         low, high = round(min(printed)), round(max(printed))
         within &= low <= round(min(values)) and round(max(values)) <= high
         word = {"PI": "error rates lower by", "Xi": "subsets smaller by"}[key]
@@ -332,17 +263,11 @@ def _ranges_claim(evidence: _ClaimEvidence) -> Outcome:
     return (HOLDS if within else evidence.unlike), "; ".join(parts)
 
 
-def _n_features(classifier: ClassifierSummary | ClassifierAcrossDatasets) -> int:
-    if isinstance(classifier, ClassifierSummary):
-        return classifier.n_features
-    return next(iter(classifier.datasets.values())).n_features
-
-
 def _sffs_claim(evidence: _ClaimEvidence) -> Outcome:
     """Whether the subsets are better than the one SFFS finds at the same size."""
-    if isinstance(evidence, _ClaimRuns):
-        return _sffs_claim_by_runs(evidence)
     classifier = evidence.classifier
+    if evidence.by_run:
+        return _sffs_claim_by_runs(evidence, next(iter(classifier.datasets.values())))
     if "SFFS" not in classifier.titles:
         return UNTESTED, "SFFS has not run"
     medians = np.array([np.median(errors) for errors in classifier.errors[HERO]])
@@ -357,24 +282,23 @@ def _sffs_claim(evidence: _ClaimEvidence) -> Outcome:
     return (HOLDS if medians.mean() < single.mean() else evidence.refuted), numbers
 
 
-def _sffs_claim_by_runs(runs: _ClaimRuns) -> Outcome:
-    classifier = runs.classifier
-    titles = [algorithm.title for algorithm in runs.plan.sequential if algorithm.algorithm == "sffs"]
+def _sffs_claim_by_runs(evidence: _ClaimEvidence, classifier: ClassifierSummary) -> Outcome:
+    titles = [algorithm.title for algorithm in evidence.plan.sequential if algorithm.algorithm == "sffs"]
     records = [classifier.sequential[title] for title in titles if title in classifier.sequential]
     best = classifier.best(HERO)
     if not records or records[0].size != best.size:
         return UNTESTED, "SFFS did not search this size" if records else "SFFS has not run"
-    errors = runs.values("error", HERO)
+    errors = evidence.values("error", HERO)
     reached = int((errors >= round(records[0].error, 12)).sum())
     numbers = (
         f"{percent(best.error)}, SFFS {percent(records[0].error)} with {best.size} features; the single run of SFFS "
         f"matches or beats {reached} of {errors.size} runs"
     )
     both = np.array([best.error, records[0].error])
-    margin = _ERRORS * sqrt(float((both * (1 - both)).sum()) / runs.n_events)
+    margin = _ERRORS * sqrt(float((both * (1 - both)).sum()) / evidence.n_events)
     if abs(best.error - records[0].error) <= margin:  # as few as one event would decide
         return UNKNOWN, numbers
-    return (HOLDS if best.error < records[0].error else runs.unconfirmed), numbers
+    return (HOLDS if best.error < records[0].error else evidence.unconfirmed), numbers
 
 
 def _noise_claim(evidence: _ClaimEvidence, shows: Callable[[NoiseSummary], bool], words: str) -> Outcome:
@@ -382,7 +306,7 @@ def _noise_claim(evidence: _ClaimEvidence, shows: Callable[[NoiseSummary], bool]
     if not evidence.noise:
         return UNTESTED, "stage II is not finished"
     conclusion, where = evidence.conclude_pattern([shows(noise) for noise in evidence.noise])
-    missing = {level for level, *_ in evidence.paper.noise} - set(evidence.noise[0].levels)
+    missing = {level for level, *_ in evidence.classifier.paper.noise} - set(evidence.noise[0].levels)
     if missing and conclusion == HOLDS:
         conclusion = UNKNOWN
     gaps = f"{len(missing)} of the paper's levels not tested" if missing else ""
@@ -408,7 +332,7 @@ def _gain_claim(evidence: _ClaimEvidence) -> Outcome:
 
 def _robust_claim(evidence: _ClaimEvidence) -> Outcome:
     """Whether the subsets that are robust are those that are in the paper."""
-    printed = {title for title in ALGORITHMS if evidence.paper.robust(title)}
+    printed = {title for title in ALGORITHMS if evidence.classifier.paper.robust(title)}
     robust = {
         title: sum(noise.robust(title) for noise in evidence.noise)
         for title in (_paper_titles(evidence.noise[0]) if evidence.noise else ())
@@ -436,7 +360,7 @@ def _contrasts(noise: NoiseSummary, title: str) -> dict[str, float]:
 
 def _contrast_claim(evidence: _ClaimEvidence, title: str) -> Outcome:
     """Whether the contrast estimates of an algorithm have the signs that they have in the paper."""
-    printed = evidence.paper.contrast[title]
+    printed = evidence.classifier.paper.contrast[title]
 
     def shows(noise: NoiseSummary) -> bool:
         ours = _contrasts(noise, title)
@@ -452,11 +376,11 @@ def _contrast_claim(evidence: _ClaimEvidence, title: str) -> Outcome:
 
 def _level_claim(evidence: _ClaimEvidence) -> Outcome:
     """Whether all features have the error rate printed in the paper."""
-    printed = evidence.paper.all_features
-    here = evidence.all_features_of(evidence.classifier)
+    printed = evidence.classifier.paper.all_features
+    here = evidence.classifier.all_features
     numbers = f"{percent(float(here.mean()))}; paper: {percent(printed)}"
-    if isinstance(evidence, _ClaimRuns):
-        n_events = evidence.size_of_paper[0]
+    if evidence.by_run:
+        n_events = _claimed_paper_size()[0]
         whole = float(here[0])
         error = sqrt(whole * (1 - whole) / evidence.n_events + printed * (1 - printed) / n_events)
         return (HOLDS if abs(whole - printed) <= _ERRORS * error else evidence.unlike), numbers
@@ -476,17 +400,13 @@ def _landscape_claim(evidence: _ClaimEvidence) -> Outcome:
     gains = {}
     for kind in ("k-nn", "kernel-nb"):
         one = replace(evidence, classifier=kinds[kind])
-        whole = one.all_features_of(kinds[kind])
-        errors = np.mean([_means_by_dataset(one, title) for title in (*one.rivals, HERO)], axis=0)
+        whole = one.classifier.all_features
+        means = [[runs.mean() for runs in one.runs("error", title)] for title in (*one.rivals, HERO)]
+        errors = np.mean(means, axis=0)
         gains[kind] = 100 * (1 - errors / np.where(whole > 0, whole, np.inf))
     conclusion, where = evidence.conclude_pattern((gains["k-nn"] > gains["kernel-nb"]).tolist())
     words = f"mean improvement {gains['k-nn'].mean():.0f} % with k-NN, {gains['kernel-nb'].mean():.0f} % with NB"
     return conclusion, "; ".join(filter(None, [where, words]))
-
-
-def _means_by_dataset(evidence: _ClaimEvidence, title: str) -> FloatArray:
-    values = evidence.values("error", title)
-    return values if isinstance(evidence, _ClaimDatasets) else np.array([values.mean()])
 
 
 def _cause_claim(evidence: _ClaimEvidence) -> Outcome:
@@ -495,7 +415,7 @@ def _cause_claim(evidence: _ClaimEvidence) -> Outcome:
         algorithm.title
         for algorithm in evidence.plan.searched
         if getattr(algorithm.search.Parameters.of(algorithm.settings), "cardinality", "learned") != "learned"
-        and algorithm.title in evidence.titles
+        and algorithm.title in evidence.classifier.titles
     ]
     if not ablated:
         return UNTESTED, f"needs {HERO} without cardinality learning among the algorithms"
@@ -511,9 +431,9 @@ def _lowest_in_specifications(classifier: ClassifierAcrossSpecifications, quanti
 def _spec_values(classifier: ClassifierAcrossSpecifications, quantity: Quantity) -> dict[str, FloatArray]:
     """Means over data sets and runs in each specification."""
     if quantity == "score":
-        scores = {title: errors * classifier.sizes[title] for title, errors in classifier.errors.items()}
-        return {title: each.mean(axis=(1, 2)) for title, each in scores.items()}
-    values = classifier.errors if quantity == "error" else classifier.sizes
+        values = {title: errors * classifier.sizes[title] for title, errors in classifier.errors.items()}
+    else:
+        values = classifier.values(quantity)
     return {title: each.mean(axis=(1, 2)) for title, each in values.items()}
 
 
@@ -525,9 +445,9 @@ def _chance_of_lowest(classifier: ClassifierAcrossSpecifications, quantity: Quan
     return 1 / len(leaders | {classifier.baseline})
 
 
-def _significant_in_specifications(classifier: ClassifierAcrossSpecifications, quantity: Quantity) -> BoolArray:
+def _significant_in_specifications(classifier: ClassifierAcrossSpecifications, quantity: Measure) -> BoolArray:
     """Whether the paper's test, over the runs on all data sets, is significant against every rival."""
-    values = classifier.errors if quantity == "error" else classifier.sizes
+    values = classifier.values(quantity)
     titles = [classifier.baseline, *classifier.rivals]
     table = np.array([values[title] for title in titles])
     shown = []
@@ -619,21 +539,13 @@ CLAIMS = (
 """The claims of the paper, in the order of the tables."""
 
 
-def _check_all(evidence: _ClaimEvidence) -> list[Claim]:
-    """Check every claim; none if the plan or paper lacks the classifier."""
-    if not evidence.paper or HERO not in evidence.titles:
+def check_claims(study: StudySummary, classifier: ClassifierAcrossDatasets) -> list[Claim]:
+    """Check the paper's claims; none if the plan or paper lacks the classifier."""
+    if not classifier.paper or HERO not in classifier.titles:
         return []
+    by_run = study.only is not None
+    evidence = _ClaimEvidence(study.plan, classifier, study.classifiers, study.first.n_events, by_run)
     return [Claim(claim.statement.format(hero=HERO), *claim.check(evidence)) for claim in CLAIMS]
-
-
-def check_claims(study: DatasetSummary, classifier: ClassifierSummary) -> list[Claim]:
-    """Check the paper's claims on one data set; none if the plan or paper lacks the classifier."""
-    return _check_all(_ClaimRuns(study.plan, classifier, study.classifiers, study.n_events))
-
-
-def check_claims_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> list[Claim]:
-    """Check the paper's claims over several data sets; none if the plan or paper lacks the classifier."""
-    return _check_all(_ClaimDatasets(study.plan, classifier, study.classifiers, study.first.n_events))
 
 
 def check_claims_in_specifications(
@@ -656,10 +568,8 @@ def check_claims_in_specifications(
 
 def all_claims(study: DatasetSummary | StudySummary) -> dict[str, list[Claim]]:
     """Return the claims by classifier; only classifiers that the paper has."""
-    if isinstance(study, DatasetSummary):
-        checked = {each.name: check_claims(study, each) for each in study.classifiers}
-    else:
-        checked = {each.name: check_claims_over_datasets(study, each) for each in study.classifiers}
+    datasets = StudySummary.of(study) if isinstance(study, DatasetSummary) else study
+    checked = {each.name: check_claims(datasets, each) for each in datasets.classifiers}
     return {name: claims for name, claims in checked.items() if claims}
 
 
@@ -724,6 +634,7 @@ def claim_fractions_table(study: MultiverseSummary, checked: Mapping[str, Mappin
     )
 
 
+@cache
 def _claimed_paper_size() -> tuple[int, int, int]:
     """Numbers of events, runs and evaluations per run in the paper."""
     plan = load_plan("paper")

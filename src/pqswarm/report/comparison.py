@@ -57,7 +57,6 @@ class _StudyComparison:
             raise PqswarmError(f"the studies {enumerate_words(self.names)} have no classifier of the same name.")
 
     def compose(self) -> Document:
-        last = self.studies[self.names[-1]]
         document = Document(
             title=enumerate_words(self.names),
             overview=Content(
@@ -67,8 +66,7 @@ class _StudyComparison:
                 words=[self._say_caution()],
             ),
             description=" ".join(f"{name}: {describe_study(study)}" for name, study in self.studies.items()),
-            baseline=last.baseline,
-            version=last.about.version,
+            version=self.studies[self.names[-1]].about.version,
             chapters=(),
             parts=(Passage("Differences between the plans", self._plans()),),
         )

@@ -42,7 +42,6 @@ class Chapter:
     name: str
     description: str
     answer: tuple[str, ...]
-    numbers: dict[str, str]
     parts: tuple[Passage, ...]
 
 
@@ -56,7 +55,6 @@ class Document:
     title: str
     overview: Content
     description: str
-    baseline: str
     version: str
     chapters: tuple[Chapter, ...]
     parts: tuple[Passage, ...]
@@ -80,28 +78,28 @@ class Document:
         return [drawing for content in self.contents for drawing in content.drawings]
 
 
-def _document_layout(study: Any) -> tuple[Content, str, Sequence[Section]]:
-    """The overview, the description and the sections of a report."""
-    if isinstance(study, DatasetSummary):
-        return overview_of_dataset(study), describe_dataset(study), list(REGISTRY.values())
-    if isinstance(study, StudySummary):
-        return overview_of_study(study), describe_study(study), SECTIONS_OVER_DATASETS
-    return overview_of_multiverse(study), describe_multiverse(study), SECTIONS_OVER_SPECIFICATIONS
-
-
 def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Document:
     """Return the report of a study: on one data set with all sections, on several, or of a multiverse."""
     if isinstance(study, StudySummary) and study.only is not None:
         return compose(replace(study.only, plan=study.plan))
-    overview, description, sections = _document_layout(study)
+    sections: Sequence[Section] = list(REGISTRY.values())
+    if isinstance(study, DatasetSummary):
+        overview = overview_of_dataset(study)
+        description = describe_dataset(study)
+    elif isinstance(study, StudySummary):
+        sections = SECTIONS_OVER_DATASETS
+        overview = overview_of_study(study)
+        description = describe_study(study)
+    else:
+        sections = SECTIONS_OVER_SPECIFICATIONS
+        overview = overview_of_multiverse(study)
+        description = describe_multiverse(study)
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     stages = [(s, s.content(study)) for s in PAPER_SECTIONS] if study.plan.paper else []
-    answers = [sentence for _, content in general for sentence in content.answer]
     document = Document(
         title=study.plan.title,
         overview=overview,
-        description=" ".join([description, *answers]),
-        baseline=study.baseline,
+        description=" ".join([description, *(sentence for _, content in general for sentence in content.answer)]),
         version=study.about.version,
         chapters=tuple(_compose_document_chapter(study, classifier, sections) for classifier in study.classifiers),
         parts=tuple(_name_document_parts(section, content, "") for section, content in general if content.shown),
@@ -116,7 +114,6 @@ def _compose_document_chapter(study: Any, classifier: Any, sections: Sequence[Se
         name=classifier.name,
         description=classifier.description,
         answer=tuple(sentence for _, content in contents for sentence in content.answer),
-        numbers={label: value for _, content in contents for label, value in content.numbers.items()},
         parts=tuple(
             _name_document_parts(section, content, f"{classifier.slug}-")
             for section, content in contents

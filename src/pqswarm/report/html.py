@@ -2,18 +2,15 @@
 
 import base64
 import hashlib
-import io
 from importlib.resources import files
 from itertools import count
 
-import matplotlib as mpl
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from pqswarm._web import read_scripts
 from pqswarm.report.document import Document
 from pqswarm.report.section import Drawing
-from pqswarm.report.style import STYLE
-from pqswarm.report.svg import inline_svg, narrowed_svg_figure
+from pqswarm.report.svg import inline_svg
 
 
 def html_report(document: Document) -> str:
@@ -42,15 +39,7 @@ def _html_template(name: str) -> str:
 
 def _html_pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
     """A drawing for the page: ``wide``, and ``narrow`` if it can be drawn for narrow screens."""
-    figure = drawing.draw()
-    if drawing.raster:
-        file = io.BytesIO()
-        with mpl.rc_context(STYLE):
-            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
-        data = base64.b64encode(file.getvalue()).decode()
-        return {"wide": Markup(f'<img alt="{escape(drawing.caption)}" src="data:image/png;base64,{data}">')}  # noqa: S704
-    pictures = {"wide": inline_svg(figure, drawing.caption, f"{prefix}-")}
-    small = drawing.narrow() if drawing.narrow else narrowed_svg_figure(figure)
-    if small is not None:
-        pictures["narrow"] = inline_svg(small, drawing.caption, f"{prefix}n-")
+    pictures = {"wide": inline_svg(drawing.draw(), drawing.caption, f"{prefix}-")}
+    if drawing.narrow is not None:
+        pictures["narrow"] = inline_svg(drawing.narrow(), drawing.caption, f"{prefix}n-")
     return {kind: Markup(text) for kind, text in pictures.items()}  # noqa: S704 (its words are escaped)

@@ -23,8 +23,8 @@ HYPERPARAMETERS: dict[str, dict[str, Any]] = _READ["hyperparameters"]
 PRINTED: dict[str, dict[str, list[float]]] = _READ["printed"]
 """The rows of the paper's tables, by kind of classifier; ``paper.toml`` says what they hold."""
 
-SILENCES: tuple[str, ...] = tuple(_READ["silences"])
-"""What the paper does not say and matters for a comparison."""
+INCONSISTENCIES: tuple[str, ...] = (*_READ["inconsistencies"], *_READ["silences"])
+"""Where the paper contradicts itself, and what it does not say and matters for a comparison."""
 
 SEARCH_PARAMETERS: dict[str, dict[str, str]] = _READ["parameters"]
 """The rows of the paper's Table 2, by the name of the algorithm."""

@@ -7,11 +7,12 @@ from functools import partial
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.text import disarm
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.statistics import table as plain_table
 from pqswarm.statistics.latex import LatexTable
-from pqswarm.statistics.tables import escape_markdown
+from pqswarm.statistics.tables import escape_markdown, is_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,8 +76,7 @@ class Table:
         if not self.rows or any(list(row) != list(self.rows[0]) for row in self.rows):
             raise PqswarmError(f"table {self.name!r} must have rows, all with the same keys: leave an empty table out.")
         for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across, *self.conclusions):
-            if key not in self.rows[0]:
-                raise unknown_name(f"column of table {self.name!r}", key, self.rows[0])
+            check_name(f"column of table {self.name!r}", key, self.rows[0])
 
     @property
     def title(self) -> str:
@@ -103,7 +103,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_table_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
+        return any(is_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column, by default its key."""
@@ -127,21 +127,21 @@ class Table:
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds the best value of its column or row."""
-        if column in self.across and _is_table_number(row[column]):
+        if column in self.across and is_number(row[column]):
             best = row.get(BEST, "highest")
             if best == "positive":
                 return bool(row[column] > 0)
-            shown = [row[other] for other in self.across if _is_table_number(row[other])]
+            shown = [row[other] for other in self.across if is_number(row[other])]
             return bool(best and row[column] == {"lowest": min, "highest": max}[best](shown))
-        if column not in (*self.lowest, *self.highest) or not _is_table_number(row[column]):
+        if column not in (*self.lowest, *self.highest) or not is_number(row[column]):
             return False
         peers = [other[column] for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
-        values = [value for value in peers if _is_table_number(value)]
+        values = [value for value in peers if is_number(value)]
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell of a signed column is negative."""
-        return column in self.signed and _is_table_number(row[column]) and row[column] < 0
+        return column in self.signed and is_number(row[column]) and row[column] < 0
 
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
         """Return the classes of a cell in HTML."""
@@ -162,7 +162,7 @@ class Table:
 
     def value(self, row: Mapping[str, Any], column: str) -> str:
         """Return a number with full precision, for sorting; empty for other values."""
-        return repr(row[column]) if _is_table_number(row[column]) else ""
+        return repr(row[column]) if is_number(row[column]) else ""
 
     def markdown(self) -> str:
         """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
@@ -210,23 +210,18 @@ def _split_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _is_table_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """A figure of a section: its name there (may be empty if it is the only one), caption, note, and drawing function.
 
-    It is drawn on demand; narrow screens show `narrow` instead, if given. `raster` embeds a figure with very many lines
-    as pixels. The number is that in the report, 0 outside a report.
+    It is drawn on demand; narrow screens show `narrow` instead, if given. The number is that in the report, 0 outside a
+    report.
     """
 
     name: str
     caption: str
     note: str
     draw: Callable[[], "Figure"]
-    raster: bool = False
     narrow: "Callable[[], Figure] | None" = None
     number: int = 0
 
@@ -260,8 +255,6 @@ class Content:
         Preformatted texts, by title.
     answer : sequence of str
         Sentences for the answer at the top, which collects those of all sections.
-    numbers : mapping of str to str
-        Key numbers shown with the answer for a classifier, by label.
     """
 
     words: Sequence[str] = ()
@@ -270,7 +263,6 @@ class Content:
     tables: Sequence[Table] = ()
     listings: Mapping[str, str] = field(default_factory=dict)
     answer: Sequence[str] = ()
-    numbers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> bool:

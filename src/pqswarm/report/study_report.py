@@ -7,8 +7,9 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.files import write_atomically
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
@@ -59,8 +60,7 @@ def write_report(
     Path
         The file or folder written.
     """
-    if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS)
+    check_name("format", format, FORMATS)
     part = [dataset] if dataset is not None else [word for pair in (where or {}).items() for word in pair]
     name = re.sub(r"[^\w.]+", "-", "-".join([*part, _NAMES[format]]))
     path = _report_path(folder, name) if out is None else Path(out)
@@ -92,8 +92,7 @@ def write_comparison(
     Path
         The file or folder written.
     """
-    if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS)
+    check_name("format", format, FORMATS)
     name = _NAMES[format].replace("report", "-".join(["beside", *(Path(each).resolve().name for each in folders[1:])]))
     path = _report_path(folders[0], name) if out is None else Path(out)
     return _write_report_document(compose_report(folders), format, path)
@@ -160,8 +159,7 @@ def write_figures(
     list of Path
         The files written, named by classifier and section, such as ``"k-nn-algorithms-convergence.svg"``.
     """
-    if format not in FIGURE_FORMATS:
-        raise unknown_name("format of figures", format, FIGURE_FORMATS)
+    check_name("format of figures", format, FIGURE_FORMATS)
     if column and format != "pdf":
         raise PqswarmError(f"figures for a column are written as PDF: give --format pdf, not {format}.")
     drawings = compose_report([folders] if isinstance(folders, str | Path) else folders).drawings
@@ -236,10 +234,8 @@ def markdown_report(document: Document) -> str:
     for part in document.stages:
         blocks += [f"## {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     for chapter in document.chapters:
-        best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = escape_markdown(f"The classifier: {chapter.description}.")
         blocks += [f"## {escape_markdown(chapter.name)}", described, _markdown_list(chapter.answer)]
-        blocks += [escape_markdown(f"Best single subset of {document.baseline}: {best}.")] if best else []
         for part in chapter.parts:
             blocks += [f"### {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
     for part in document.parts:

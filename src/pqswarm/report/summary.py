@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
@@ -319,6 +320,11 @@ class ClassifierAcrossDatasets(ClassifierResults):
         """Number of data sets."""
         return int(self.all_features.size)
 
+    @property
+    def n_features(self) -> int:
+        """Features of the first data set to choose from."""
+        return next(iter(self.datasets.values())).n_features
+
     def values(self, measure: Measure) -> dict[str, list[FloatArray]]:
         """Return errors or sizes of each run on each data set, by the title of the algorithm."""
         return self.errors if measure == "error" else self.sizes
@@ -379,6 +385,11 @@ class StudySummary(Summary):
             for name, dataset in self.datasets.items()
             if any(each.n_runs < self.plan.runs or once - set(each.sequential) for each in dataset.classifiers)
         ]
+
+    @property
+    def seconds(self) -> float:
+        """Total time of all searches on one core."""
+        return sum(dataset.seconds for dataset in self.datasets.values())
 
     @property
     def control(self) -> str | None:
@@ -782,11 +793,9 @@ def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str,
     choices = {name: choice for choice in multiverse.choices for name in (choice, choice.rpartition(".")[2])}
     specifications = multiverse.list_specifications()
     for name, alternative in where.items():
-        if name not in choices:
-            raise unknown_name("choice of --where", name, choices)
+        check_name("choice of --where", name, choices)
         alternatives = multiverse.choices[choices[name]]
-        if alternative not in alternatives:
-            raise unknown_name(f"alternative of --where {name}", alternative, alternatives)
+        check_name(f"alternative of --where {name}", alternative, alternatives)
         specifications = [each for each in specifications if each.chosen[choices[name]] == alternative]
     return specifications
 

@@ -1,25 +1,20 @@
-"""Figures as inline SVG for a page, legible on light and dark backgrounds, and on narrow screens."""
+"""Figures as inline SVG for a page, legible on light and dark backgrounds."""
 
 import io
 import re
-import warnings
 from html import escape
-from itertools import combinations
-from textwrap import fill
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
-from matplotlib.axis import Axis
 from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.style import INK, STYLE, mark_of, settle_layout
+from pqswarm.report.style import INK, STYLE, mark_of
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _VIEW_BOX = re.compile(r'viewBox="([^"]*)"')
@@ -27,7 +22,6 @@ _DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", 
 _TAG = re.compile(r"<[^>]*>")
 _NO_TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')
 _PLACE = re.compile(r' (d|x|y|width|height|transform)="([^"]*)"')
-_LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
 _FRACTION = re.compile(r"-?\d+\.\d{3,}")
 _FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -62,7 +56,9 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     if view_box is None:  # pragma: no cover
         raise AssertionError("matplotlib wrote an SVG file without a viewBox")
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
-    body = _tidy_svg(body, prefix)
+    # Tag by tag, so that the text between them is unchanged.
+    body = _TAG.sub(lambda tag: _tidy_svg_tag(tag[0], prefix), _DROPPED.sub("", body))
+    body = re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
     for number, artist in enumerate(marked):
         body = body.replace(f'<g id="{prefix}mark{number}">', _open_svg_tag(artist, figure, f"{prefix}mark{number}"), 1)
     # matplotlib's rule for line ends, *{...}, would apply to the whole page: here it is inherited from the root.
@@ -121,16 +117,9 @@ def _escape_svg_text(text: str) -> str:
     return escape(_CONTROL.sub(" ", text))
 
 
-def _tidy_svg(body: str, prefix: str) -> str:
-    # Tag by tag, so that the text between them is unchanged.
-    body = _TAG.sub(lambda tag: _tidy_svg_tag(tag[0], prefix), _DROPPED.sub("", body))
-    return re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
-
-
 def _tidy_svg_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
     tag = _PLACE.sub(lambda match: f' {match[1]}="{_round_svg_numbers(match[2])}"', tag)
-    tag = _LINES.sub(lambda match: f' d="{_shorten_svg_path(match[1])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
@@ -138,69 +127,3 @@ def _tidy_svg_tag(tag: str, prefix: str) -> str:
 def _round_svg_numbers(numbers: str) -> str:
     """Round to two decimals: a hundredth of a point is invisible, and the text is half as long."""
     return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
-
-
-def _shorten_svg_path(path: str) -> str:
-    """Write horizontal and vertical lines with one number: step functions become half as long."""
-    parts = []
-    last = ["", ""]
-    for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
-        same = [a == b for a, b in zip(place, last, strict=True)]
-        short = command == "L" and any(same)
-        parts.append(
-            (f"H {place[0]}" if same[1] else f"V {place[1]}") if short else " ".join([command, *place]).strip()
-        )
-        last = place if command != "z" else ["", ""]
-    return " ".join(parts)
-
-
-_WIDTH = 4.0  # inches: text is then as large as that of the page
-_LONG = 0.8  # of that width, beyond which text is wrapped
-_MAX_TEXTS = 200
-_MIN_AXES = 1.6  # inches
-
-
-def narrowed_svg_figure(figure: Figure) -> Figure | None:
-    """Lay a figure out for a narrow screen; return None, and leave it unusable, if texts would overlap."""
-    if figure.get_figwidth() <= _WIDTH:
-        return figure
-    if any(axis.get_subplotspec() is None for axis in figure.axes) or len(figure.findobj(Text)) > _MAX_TEXTS:
-        return None  # placed by hand, or too much text
-    for axis in figure.axes:
-        axis.set_in_layout(True)  # settle_layout() took it out of the layout
-    figure.set_layout_engine("constrained")
-    figure.set_size_inches(_WIDTH, figure.get_figheight())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about axes without space, checked below
-        settle_layout(figure)
-        for text, width in [(text, box.width / figure.bbox.width) for text, box in _svg_texts_when_narrow(figure)]:
-            if width > _LONG:
-                text.set_text(fill(text.get_text(), int(_LONG * len(text.get_text()) / width)))
-    if any(axis.get_window_extent().width < _MIN_AXES * figure.dpi for axis in figure.axes if axis.get_visible()):
-        return None
-    page = figure.bbox.padded(1.0)
-    boxes = [box for _, box in _svg_texts_when_narrow(figure)]
-    inside = all(page.contains(*box.min) and page.contains(*box.max) for box in boxes)
-    apart = not any(_svg_overlap_when_narrow(a, b) for a, b in combinations(boxes, 2))
-    return figure if inside and apart else None
-
-
-def _svg_texts_when_narrow(figure: Figure) -> list[tuple[Text, Bbox]]:
-    """The visible texts and their boxes in pixels."""
-    ticks = {label for axis in figure.axes for one in (axis.xaxis, axis.yaxis) for label in _svg_tick_labels(one)}
-    shown = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in ticks]
-    return [(text, text.get_window_extent()) for text in shown if text.get_visible() and text.get_text().strip()]
-
-
-def _svg_tick_labels(axis: Axis) -> list[Text]:
-    """Labels of ticks outside the axes, which are not drawn."""
-    low, high = sorted(axis.get_view_interval())
-    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-    return [label for tick in ticks if not low <= tick.get_loc() <= high for label in (tick.label1, tick.label2)]
-
-
-def _svg_overlap_when_narrow(a: Bbox, b: Bbox) -> bool:
-    """Whether two boxes overlap beyond their borders."""
-    width = min(a.x1, b.x1) - max(a.x0, b.x0)
-    height = min(a.y1, b.y1) - max(a.y0, b.y0)
-    return bool(width > 1.0 and height > 0.25 * min(a.height, b.height))

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.checks import check_number
+from pqswarm._base.checks import check_name, check_number
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import ROUNDING, checked_alpha, checked_sample, rounded_groups
 from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority
 from pqswarm.statistics.ranks import hommel
@@ -294,8 +294,7 @@ def choose_pairs(
         pairs = [(control, name) for name in values if name != control]
     for one, other in pairs:
         for name in (one, other):
-            if name not in values:
-                raise unknown_name("algorithm", name, values)
+            check_name("algorithm", name, values)
         if one == other:
             raise PqswarmError(f"a pair must hold two algorithms, not {one!r} twice.")
     return list(pairs)

@@ -65,6 +65,7 @@ _MATHEMATICS = {
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _RAISE = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_IN_MATHEMATICS = {*_MATHEMATICS, *"⁻⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"}
 _RAISED_LETTERS = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _LOWERED_LETTERS = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _POWER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?)e([+-])0*(\d+)(?![\w.])")
@@ -103,7 +104,7 @@ def latex_text(text: str) -> str:
     50 \% of A\_1: $\chi ^{2}$ = $-$3, p = 1.4$\times$10$^{-37}$, $\delta _{11}$
     """
     parts = []
-    for is_mathematics, letters in groupby(_symbols(text), key=_is_mathematics):
+    for is_mathematics, letters in groupby(_symbols(text), key=_IN_MATHEMATICS.__contains__):
         part = "".join(letters)
         if is_mathematics:
             part = _RAISED_LETTERS.sub(lambda found: f"^{{{found[0].translate(_RAISED)}}}", part)
@@ -113,10 +114,6 @@ def latex_text(text: str) -> str:
         else:
             parts.append("".join(_ESCAPED.get(letter, letter) for letter in part))
     return "".join(parts)
-
-
-def _is_mathematics(letter: str) -> bool:
-    return letter in _MATHEMATICS or letter in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 
 
 def _symbols(text: str) -> str:

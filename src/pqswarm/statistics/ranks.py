@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.checks import check_integer
+from pqswarm._base.checks import check_integer, check_name
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import (
     ROUNDING,
     checked_alpha,
@@ -235,8 +235,9 @@ def friedman_from_ranks(
     k = given.size
     expected = k * (k + 1) / 2
     are_sums = given.sum() > expected * (n_blocks + 1) / 2
-    digits = max(_count_decimals(one) for one in given.tolist()) if decimals is None else decimals
-    unit = 0.5 * 10.0**-digits
+    if decimals is None:
+        decimals = max(len(np.format_float_positional(one, trim="-").partition(".")[2]) for one in given.tolist())
+    unit = 0.5 * 10.0**-decimals
     scale = 1 if are_sums else n_blocks
     sums = scale * given
     missing = abs(float(sums.sum()) - n_blocks * expected)
@@ -246,7 +247,7 @@ def friedman_from_ranks(
         raise PqswarmError(
             f"mean ranks of {k} algorithms must add up to {expected:g}, and rank sums over {n_blocks} blocks to "
             f"{n_blocks * expected:g}, but these add up to {given.sum():g}: rounding to "
-            f"{count_text(digits, 'decimal')} explains a difference of at most {k * unit:g}. "
+            f"{count_text(decimals, 'decimal')} explains a difference of at most {k * unit:g}. "
             f"Check the numbers of ranks and blocks."
         )
     if sums.min() < n_blocks - tolerance or sums.max() > n_blocks * k + tolerance:
@@ -257,10 +258,6 @@ def friedman_from_ranks(
     chi2 = 12 * float(np.square(sums - sums.mean()).sum()) / (n_blocks * k * (k + 1))
     p = float(chdtrc(k - 1, chi2))
     return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, p, rounding=rounding)
-
-
-def _count_decimals(number: float) -> int:
-    return len(np.format_float_positional(number, trim="-").partition(".")[2])
 
 
 def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -> float:
@@ -409,8 +406,7 @@ def posthoc(result: FriedmanResult, control: str | None = None, *, alpha: float 
     """
     alpha = checked_alpha(alpha)
     name = result.best if control is None else control
-    if name not in result.names:
-        raise unknown_name("algorithm", name, result.names)
+    check_name("algorithm", name, result.names)
     k = len(result.names)
     chosen = result.names.index(name)
     others = [index for index in range(k) if index != chosen]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.text import disarm, printable
-from pqswarm.errors import unknown_name
 from pqswarm.statistics.latex import LatexTable
 
 TABLE_STYLES = ("text", "csv", "md", "latex")
@@ -54,21 +54,25 @@ def table(
     GA       5.85
     2D-UPSO   1.3
     """
-    if style not in TABLE_STYLES:
-        raise unknown_name("style of a table", style, TABLE_STYLES)
+    check_name("style of a table", style, TABLE_STYLES)
     given = [dict(row) for row in rows]
     keys = list(given[0]) if given else []
     if style == "csv":
         return _csv_table(keys, given)
     names = [printable((headings or {}).get(key, key)) for key in keys]
     cells = [names, *([_table_cell(row[key], 3 if key.startswith("p_") else digits) for key in keys] for row in given)]
-    numeric = [all(_is_number(row[key]) or row[key] is None for row in given) for key in keys]
+    numeric = [all(is_number(row[key]) or row[key] is None for row in given) for key in keys]
     if style == "latex":
         return LatexTable(names, cells[1:], numeric, caption, label, note).latex()
-    return (_text_table if style == "text" else _markdown_table)(cells, numeric)
+    if style == "text":
+        return "\n".join("  ".join(line).rstrip() for line in _padded_table(cells, numeric))
+    escaped = [list(map(escape_markdown, line)) for line in cells]
+    head, *body = [f"| {' | '.join(line)} |" for line in _padded_table(escaped, numeric)]
+    return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a cell holds a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -112,16 +116,6 @@ def _padded_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> li
         ]
         for line in cells
     ]
-
-
-def _text_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    return "\n".join("  ".join(line).rstrip() for line in _padded_table(cells, numeric))
-
-
-def _markdown_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    escaped = [list(map(escape_markdown, line)) for line in cells]
-    head, *body = [f"| {' | '.join(line)} |" for line in _padded_table(escaped, numeric)]
-    return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
 
 
 def escape_markdown(text: str) -> str:

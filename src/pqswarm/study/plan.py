@@ -28,6 +28,7 @@ from pydantic import (
     model_validator,
 )
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.random import derived_seed, stream
 from pqswarm._base.text import printable
 from pqswarm._base.toml import parse_toml
@@ -333,17 +334,21 @@ class OwnDataPlan(_FromFile):
         return (inf,)
 
 
-class NamedEvents(DatasetPlan):
-    """One of several data sets: generated events, with a name."""
+class _NamedPart(PlanPart):
+    """A table with a name."""
 
     name: Name
 
     @model_validator(mode="before")
     @classmethod
-    def _named_after_preset(cls, given: Any) -> Any:
+    def _named_after_content(cls, given: Any) -> Any:
         if isinstance(given, dict) and isinstance(given.get("preset", "paper"), str):
-            return {"name": Path(given.get("preset", "paper")).stem} | given
+            return {"name": _plan_member_name(given)} | given
         return given
+
+
+class NamedEvents(_NamedPart, DatasetPlan):
+    """One of several data sets: generated events, with a name."""
 
     @model_validator(mode="after")
     def _one_seed(self) -> Self:
@@ -356,17 +361,8 @@ class NamedEvents(DatasetPlan):
         return DatasetPlan.model_validate(self.model_dump(exclude={"name"}))
 
 
-class NamedFile(OwnDataPlan):
+class NamedFile(_NamedPart, OwnDataPlan):
     """One of several data sets: a file of your own, with a name."""
-
-    name: Name
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_after_file(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("file"), str):
-            return {"name": Path(given["file"]).stem} | given
-        return given
 
     def alone(self) -> OwnDataPlan:
         """Return the data set without its name."""
@@ -571,7 +567,7 @@ class ClassifierPlan(PlanPart):
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
 
 
-class AlgorithmPlan(PlanPart):
+class AlgorithmPlan(_NamedPart):
     """A search algorithm with its parameters.
 
     Attributes
@@ -587,17 +583,9 @@ class AlgorithmPlan(PlanPart):
         as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
     """
 
-    name: Name
     id: Name | None = None
     algorithm: str
     parameters: dict[str, Any] = Field(default={})  # checked by the algorithm
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_after_algorithm(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("algorithm"), str):
-            return {"name": _algorithm_name(given["algorithm"])} | given
-        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -1078,8 +1066,7 @@ class StudyPlan(PlanPart):
         if self.multiverse is None:
             raise PqswarmError(f"the plan has no multiverse, so it has no reading {name!r}: leave it out.")
         specifications = {each.name: each for each in self.multiverse.list_specifications()}
-        if name not in specifications:
-            raise unknown_name("reading", name, specifications)
+        check_name("reading", name, specifications)
         return specifications[name]
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
@@ -1145,8 +1132,7 @@ class StudyPlan(PlanPart):
             if name in once:
                 raise PqswarmError(f"{name} runs once on a data set: comparisons are of algorithms with several runs.")
         for name in named:
-            if name not in known:
-                raise unknown_name("algorithm in comparisons", name, known)
+            check_name("algorithm in comparisons", name, known)
         if control is not None and control not in (*known, "best"):
             raise unknown_name("control", control, (*known, "best"))
         for one, other in pairs:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_file import preset_lines
@@ -51,8 +52,7 @@ def plan_text(name: str) -> str:
     >>> "runs = 40" in plan_text("paper")
     True
     """
-    if name not in PLANS:
-        raise unknown_name("plan", name, PLANS)
+    check_name("plan", name, PLANS)
     return (files("pqswarm.study") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
 
 

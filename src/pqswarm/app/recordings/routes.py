@@ -21,7 +21,7 @@ from pqswarm.app.recordings.queue import (
     remove_queued_upload,
     upload_folder_name,
 )
-from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
+from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection, place_in_file
 from pqswarm.app.recordings.uploads import Upload
 from pqswarm.identify import Analysis, EventFilter, EventResult
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_table
@@ -144,7 +144,7 @@ class OneRecordingRoute(RecordingRoute):
         header = await self.work(opened.header, self.job.check)
         for number in kept.get("dead", ()):
             header["channels"][number]["is_dead"] = True
-        known["name"] = shown + _route_place_in_file(place, opened)
+        known["name"] = shown + place_in_file(place.file.path.name, opened.source.source)
         known["siblings"] = [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)]
         self.send_json_text(json_text(header | known))
 
@@ -303,13 +303,6 @@ class RecordingPageRoute(RecordingRoute):
         if not isinstance(one, Analysis):
             raise HTTPRefusal(f"There is no analysis: {'' if one is None else one.reason}", 400)
         return one
-
-
-def _route_place_in_file(place: RecordingInFile, opened: OpenRecording) -> str:
-    """Which recording of its file, to follow its name."""
-    own = file_text(place.file.path.name)
-    source = opened.source.source
-    return source.removeprefix(own) if source.startswith(own) else ""
 
 
 class SheetRoute(RecordingPageRoute):

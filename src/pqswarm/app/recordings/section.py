@@ -49,6 +49,12 @@ _POLL_INTERVAL = 2.0
 """Seconds between two looks whether another process has written to the archive."""
 
 
+def place_in_file(name: str, source: str) -> str:
+    """Return which recording of its file, by the name of the file, a source is; it follows the name."""
+    own = file_text(name)
+    return source.removeprefix(own) if source.startswith(own) else ""
+
+
 class RecordingsSection:
     """The recordings that a workbench shows."""
 
@@ -155,8 +161,7 @@ class RecordingsSection:
     def listed(self, found: dict[str, Any]) -> dict[str, Any]:
         """Return a recording of the archive as it is listed."""
         names = ("id", "station", "start", "seconds", "n_channels", "n_events", "upload", "state", "reason", "again")
-        own = Path(found["name"]).name
-        place = found["source"].removeprefix(own) if found["source"].startswith(own) else ""
+        place = place_in_file(Path(found["name"]).name, found["source"])
         name = self.name_of(found["name"], found["upload"]).removeprefix("uploads/") + place
         return {key: found[key] for key in names} | {"name": name, "fraction": 1.0}
 

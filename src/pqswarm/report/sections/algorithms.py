@@ -18,7 +18,6 @@ from pqswarm.report.runs import (
     convergence_curves,
     convergence_grid,
     convergence_quartiles,
-    draw_error_of_all_features,
     draw_run_points,
     errors_attained_by_run,
     run_evaluation_ends,
@@ -40,7 +39,7 @@ from pqswarm.report.section import (
     features,
     percent,
 )
-from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, draw_guides, label_line_ends, mark, styled
+from pqswarm.report.style import FAINT, INK, NARROW, WIDE, Palette, label_line_ends, mark, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, Measure
 from pqswarm.study import RunRecord, StudyPlan
 
@@ -50,7 +49,6 @@ _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 
 def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
-    best = classifier.best(classifier.baseline)
     return Content(
         drawings=[_algorithm_scatter_drawing(study, classifier), _algorithm_convergence_drawing(study, classifier)],
         tables=[] if study.plan.paper else [performance_table(study, classifier)],
@@ -60,11 +58,6 @@ def algorithms_content(study: DatasetSummary, classifier: ClassifierSummary) -> 
             classifier.all_features,
             study.plan,
         ),
-        numbers={
-            "features": f"{best.size} of {best.mask.size}",
-            "error rate": percent(best.error),
-            "error rate of all features": percent(classifier.all_features),
-        },
     )
 
 
@@ -373,7 +366,26 @@ def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int,
 
 def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
     """Compare each sequential search with every run of every algorithm."""
-    return Content(tables=[_sequential_against_runs(classifier)]) if classifier.sequential else Content()
+    if not classifier.sequential:
+        return Content()
+    rows = [
+        {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
+        | {
+            "each": float(np.mean([record.result.n_evaluations for record in records])),
+            **_sequential_contest(classifier, search, title),
+        }
+        for search, record in classifier.sequential.items()
+        for title, records in classifier.runs.items()
+    ]
+    table = Table(
+        "sequential-runs",
+        f"A single run of each sequential search against every run of the other algorithms with {classifier.name}",
+        rows,
+        {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
+        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. Beats, "
+        "ties, loses to: number of runs with a higher, equal and lower error rate.",
+    )
+    return Content(tables=[table])
 
 
 def _sequential_contest(classifier: ClassifierSummary, search: str, title: str) -> dict[str, int]:
@@ -409,30 +421,10 @@ def sffs_table(study: DatasetSummary) -> Table | None:
     )
 
 
-def _sequential_against_runs(classifier: ClassifierSummary) -> Table:
-    rows = [
-        {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
-        | {
-            "each": float(np.mean([record.result.n_evaluations for record in records])),
-            **_sequential_contest(classifier, search, title),
-        }
-        for search, record in classifier.sequential.items()
-        for title, records in classifier.runs.items()
-    ]
-    return Table(
-        "sequential-runs",
-        f"A single run of each sequential search against every run of the other algorithms with {classifier.name}",
-        rows,
-        {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
-        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. Beats, "
-        "ties, loses to: number of runs with a higher, equal and lower error rate.",
-    )
-
-
 _FRONT_SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
-def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
+def fronts_content(_: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
     groups = {
         title: group
@@ -444,19 +436,7 @@ def fronts_content(study: DatasetSummary, classifier: ClassifierSummary) -> Cont
     attained = {
         title: np.array([errors_attained_by_run(record) for record in group]) for title, group in groups.items()
     }
-    drawing = adaptive_drawing(
-        "",
-        "Lowest error rate by maximum number of features",
-        "All subsets that a run evaluated count, not only its final one. Lines are medians over the runs; each ends "
-        "where more features bring no improvement. Lower left is better.",
-        plot_fronts,
-        attained,
-        (classifier.n_features, classifier.all_features),
-        study.palette,
-    )
-    return Content(
-        words=_front_sentences(groups, classifier), drawings=[drawing], tables=[_front_table(attained, classifier)]
-    )
+    return Content(words=_front_sentences(groups, classifier), tables=[_front_table(attained, classifier)])
 
 
 def _front_sentences(groups: Mapping[str, Sequence[RunRecord]], classifier: ClassifierSummary) -> list[str]:
@@ -480,7 +460,7 @@ def _front_sentences(groups: Mapping[str, Sequence[RunRecord]], classifier: Clas
 
 def _front_table(attained: Mapping[str, FloatArray], classifier: ClassifierSummary) -> Table:
     medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
-    last = max(_end_of_front(median) for median in medians.values())
+    last = max(int(median.argmin()) + 1 for median in medians.values())  # beyond it no curve falls
     sizes = [size for size in _FRONT_SIZES if size < last] + [last]
     rows = [
         {"algorithm": title} | {f"J_{k}": float(m[k - 1]) if np.isfinite(m[k - 1]) else None for k in sizes}
@@ -493,53 +473,6 @@ def _front_table(attained: Mapping[str, FloatArray], classifier: ClassifierSumma
         rows,
         keys,
         lowest=tuple(key for key in keys if any(row[key] is not None for row in rows)),
-        note="Median over the runs of the lowest error rate among all evaluated subsets with at most ξ features; empty "
-        "if half of the runs evaluated none.",
+        note="Median over the runs of the lowest error rate among all evaluated subsets with at most ξ features, not "
+        "only final ones, up to where more features bring no improvement; empty if half of the runs evaluated none.",
     )
-
-
-def _end_of_front(median: FloatArray) -> int:
-    """The number of features beyond which a curve does not fall."""
-    return int(median.argmin()) + 1
-
-
-@styled
-def plot_fronts(
-    attained: Mapping[str, FloatArray],
-    all_features: tuple[int, float],
-    palette: Palette,
-    *,
-    narrow: bool = False,
-) -> Figure:
-    """Draw the median over the runs of the lowest error with at most 1, 2, 3, ... features, as steps."""
-    medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
-    ends = {title: 100 * float(median.min()) for title, median in medians.items()}
-    edge = 1.04 * max(map(_end_of_front, medians.values()))
-    height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
-    figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
-    axis = figure.subplots()
-    draw_guides(axis)
-    labels = []
-    for title, median in medians.items():
-        sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
-        steps = np.append(sizes, edge), 100 * np.append(median[sizes - 1], median.min())
-        tip = _front_tip(title, median, len(attained[title]))
-        mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
-        dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
-        tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
-        mark(axis.plot(sizes, steps[1][:-1], color=palette.color(title), **dots)[0], title, tips)
-        labels.append(palette.label(axis, title, edge, ends[title], marked=True))
-    shown = list(ends.values())
-    labels.append(draw_error_of_all_features(axis, *all_features, edge))
-    shown.append(100 * all_features[1])
-    low, high = min(shown), max(shown)
-    margin = max(high - low, 0.02 * high, 1e-6)
-    axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
-    axis.set_xlabel("maximum number of features")
-    axis.set_ylabel("error rate [%]")
-    return label_line_ends(figure, labels)
-
-
-def _front_tip(title: str, median: FloatArray, n_runs: int) -> str:
-    what = "one run" if n_runs == 1 else f"median of {count_runs(n_runs)}"
-    return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end_of_front(median))}"

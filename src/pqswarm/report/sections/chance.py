@@ -1,7 +1,6 @@
 """Whether the differences are significant: comparisons of independent runs, and the paper's tests."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any, TypeVar
 
@@ -11,9 +10,9 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.paper import ALGORITHMS, paper_caption
-from pqswarm.report.section import BEST, FORMAT, PAPER, SOURCE, STUDY, Content, Drawing, Table, enumerate_words
-from pqswarm.report.style import GREY, INK, Palette, draw_rows, mark, settle_layout, styled
-from pqswarm.report.summary import MEASURES, ClassifierSummary, DatasetSummary, Measure
+from pqswarm.report.section import BEST, FORMAT, PAPER, SOURCE, STUDY, Content, Table, enumerate_words
+from pqswarm.report.style import INK, Palette, mark, styled
+from pqswarm.report.summary import ALPHA, MEASURES, ClassifierSummary, DatasetSummary, Measure
 from pqswarm.statistics import (
     Comparison,
     FriedmanResult,
@@ -29,71 +28,39 @@ _MIN_RUNS = 3  # with fewer, nothing is tested
 _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are rough
 
 
-@dataclass(frozen=True)
-class _ChanceMeasure:
-    """The compared quantity, error rate or size, its wording, and the comparisons."""
-
-    key: str
-    what: str
-    better: str
-    worse: str
-    against: dict[str, list[Comparison]]  # by control: that of the plan and, if it is another, the best by average rank
-    pairs: list[Comparison]  # those of the plan
-
-    @property
-    def controls(self) -> list[str]:
-        return list(self.against)
-
-    @property
-    def first(self) -> list[Comparison]:
-        """The comparisons with the control."""
-        return self.against[self.controls[0]]
+_QUANTITIES: dict[Measure, str] = {"error": "mean error rate", "size": "mean number of features"}
+_NAMES: dict[Measure, str] = {"error": "error rate J", "size": "subset size ξ"}
+_BETTER: dict[Measure, str] = {"error": "lower error", "size": "fewer features"}
+_WORSE: dict[Measure, str] = {"error": "higher error", "size": "more features"}
+"""How comparisons of a measure are worded."""
 
 
 def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Test whether the algorithms differ significantly in error rate and in size."""
     if not can_rank_runs(classifier):
         return Content()
-    # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
-    errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
-    sizes = {title: classifier.sizes(title) for title in classifier.runs}
-    error = _chance_measure(study.plan, errors, "error", "error rate J", "lower error", "higher error")
-    size = _chance_measure(study.plan, sizes, "size", "subset size ξ", "fewer features", "more features")
-    both = (error, size)
-    margin = study.plan.margin
-    quantities = {"mean error rate": error, "mean number of features": size}
-    words = [say_comparisons(quantity, measure.first) for quantity, measure in quantities.items()]
-    words += [say_comparisons(quantity, [pair]) for quantity, measure in quantities.items() for pair in measure.pairs]
-    if _too_few_for_chance(error.first[0]):
-        words.append("With fewer than 4 runs of each algorithm no difference can be significant, however large.")
-    return Content(
-        words=[_PAIRING, " ".join(words)],
-        drawings=[_chance_superiority_drawing(study, both)],
-        tables=[
-            *[
-                _chance_unpaired_table(
-                    classifier, measure, [c for group in measure.against.values() for c in group], margin
-                )
-                for measure in both
-            ],
-            *[
-                _chance_unpaired_table(classifier, measure, measure.pairs, margin, "pairs")
-                for measure in both
-                if measure.pairs
-            ],
-        ],
-    )
-
-
-def _chance_measure(
-    plan: StudyPlan, values: dict[str, FloatArray], key: str, what: str, better: str, worse: str
-) -> _ChanceMeasure:
-    ranks = friedman(np.array(list(values.values())).T, names=list(values))
-    controls = dict.fromkeys((_chance_control(plan, ranks), ranks.best))
-    against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
+    plan = study.plan
     pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]
-    chosen_pairs = compare_runs(values, pairs=pairs, margin=plan.margin) if pairs else []
-    return _ChanceMeasure(key, what, better, worse, against, chosen_pairs)
+    words = []
+    words_on_pairs = []
+    tables = []
+    tables_of_pairs = []
+    for measure, quantity in _QUANTITIES.items():
+        values = _runs_to_rank(classifier, measure, list(classifier.runs))
+        ranks = friedman(np.array(list(values.values())).T, names=list(values))
+        # The control of the plan and, if it is another, the best by average rank.
+        controls = dict.fromkeys((_chance_control(plan, ranks), ranks.best))
+        found = [compare_runs(values, control=control, margin=plan.margin) for control in controls]
+        words.append(say_comparisons(quantity, found[0]))
+        every = [comparison for group in found for comparison in group]
+        tables.append(_chance_unpaired_table(classifier, measure, every, plan.margin))
+        chosen = compare_runs(values, pairs=pairs, margin=plan.margin) if pairs else []
+        words_on_pairs += [say_comparisons(quantity, [pair]) for pair in chosen]
+        tables_of_pairs += [_chance_unpaired_table(classifier, measure, chosen, plan.margin, "pairs")] if chosen else []
+    words += words_on_pairs
+    if 2 / comb(2 * classifier.n_runs, classifier.n_runs) > ALPHA:  # p if one is always ahead
+        words.append("With fewer than 4 runs of each algorithm no difference can be significant, however large.")
+    return Content(words=[_PAIRING, " ".join(words)], tables=[*tables, *tables_of_pairs])
 
 
 def _chance_control(plan: StudyPlan, ranks: FriedmanResult) -> str:
@@ -110,11 +77,10 @@ _PAIRING = (
 
 def say_comparisons(quantity: str, comparisons: Sequence[_Compared]) -> str:
     """Return a sentence on the error rates, or another quantity, of an algorithm compared with others."""
-    groups = chance_by_conclusion(comparisons)
     clauses = [
-        f"{phrase} that of {enumerate_words([each.against for each in groups[conclusion]])}"
+        f"{phrase} that of {enumerate_words(others)}"
         for conclusion, phrase in _PHRASES.items()
-        if conclusion in groups
+        if (others := [each.against for each in comparisons if each.conclusion == conclusion])
     ]
     return f"The {quantity} of {comparisons[0].algorithm} is {enumerate_words(clauses)}."
 
@@ -125,20 +91,6 @@ _PHRASES = {
     "practically equal": "practically equal to",
     "inconclusive": "not shown to differ from",
 }
-
-
-def _too_few_for_chance(comparison: Comparison) -> bool:
-    """Whether even complete separation would not be significant."""
-    n, m = comparison.n_runs, comparison.n_runs_against
-    return 2 / comb(n + m, n) > comparison.alpha
-
-
-def chance_by_conclusion(comparisons: Iterable[_Compared]) -> dict[str, list[_Compared]]:
-    """Return comparisons by their conclusion."""
-    groups: dict[str, list[_Compared]] = {}
-    for comparison in comparisons:
-        groups.setdefault(comparison.conclusion, []).append(comparison)
-    return groups
 
 
 def conclusion_in_words(comparison: Comparison, better: str, worse: str) -> str:
@@ -155,31 +107,20 @@ def conclusion_in_words(comparison: Comparison, better: str, worse: str) -> str:
     return f"{words}, but {within}" if comparison.within_margin else words
 
 
-def _chance_superiority_drawing(study: DatasetSummary, both: Sequence[_ChanceMeasure]) -> Drawing:
-    panels = {f"{measure.controls[0]}: {measure.better}": measure.first for measure in both}
-    controls = dict.fromkeys(measure.controls[0] for measure in both)
-    return Drawing(
-        "superiority",
-        f"Probability that a run of {enumerate_words(list(controls))} beats a run of each other algorithm",
-        "1: every run beats every run of the other algorithm; dashed line: neither is ahead. Lines are 95 % intervals "
-        "(Newcombe), not adjusted.",
-        lambda: plot_superiority(panels, study.palette),
-    )
-
-
 def _chance_unpaired_table(
     classifier: ClassifierSummary,
-    measure: _ChanceMeasure,
+    measure: Measure,
     comparisons: Sequence[Comparison],
     margin: float,
     name: str = "",
 ) -> Table:
-    form = {"error": ".5f", "size": ".1f"}[measure.key]
+    form = {"error": ".5f", "size": ".1f"}[measure]
+    better = _BETTER[measure]
     rows = [
         {
             "algorithm": c.algorithm,
             "against": c.against,
-            "conclusion": conclusion_in_words(c, measure.better, measure.worse),
+            "conclusion": conclusion_in_words(c, better, _WORSE[measure]),
             "p": c.p_value,
             "adjusted": c.p_hommel,
             "superiority": c.superiority.estimate,
@@ -193,13 +134,14 @@ def _chance_unpaired_table(
     ]
     methods = {"exact": "exact, ties included", "normal": "normal approximation, corrected for ties"}
     used = enumerate_words([methods[method] for method in dict.fromkeys(c.method for c in comparisons)])
-    who = "chosen pairs" if name else f"{enumerate_words(measure.controls)} against every other algorithm"
+    controls = list(dict.fromkeys(comparison.algorithm for comparison in comparisons))
+    who = "chosen pairs" if name else f"{enumerate_words(controls)} against every other algorithm"
     note = (
         f"p: two-sided Mann-Whitney test ({used}), Hommel-adjusted for the number of "
-        f"{'pairs' if name else 'comparisons with one algorithm'}. P: probability that a run has {measure.better}, "
+        f"{'pairs' if name else 'comparisons with one algorithm'}. P: probability that a run has {better}, "
         f"counting ties as half, with Newcombe's 95 % interval."
     )
-    if (measure.key, name) == ("error", ""):
+    if (measure, name) == ("error", ""):
         note += (
             f" Differences of means have bootstrap intervals (BCa). Intervals are not adjusted. Practically equal: two "
             f"one-sided Welch tests, adjusted like p, show that the means differ by less than the margin, "
@@ -209,14 +151,14 @@ def _chance_unpaired_table(
         if comparisons[0].difference.ends is None:
             note += " Intervals of means and equivalence tests need at least 5 runs per algorithm."
     return Table(
-        f"{name or 'unpaired'}-{measure.key}",
-        f"{who[0].upper()}{who[1:]}, all pairs of runs, with {classifier.name}: {measure.what}",
+        f"{name or 'unpaired'}-{measure}",
+        f"{who[0].upper()}{who[1:]}, all pairs of runs, with {classifier.name}: {_NAMES[measure]}",
         rows,
         {
             "against": ("against", ""),
             "p": ("p", "#.2g"),
             "adjusted": ("p, Hommel-adjusted", "#.2g"),
-            "superiority": (f"P({measure.better})", ".3f"),
+            "superiority": (f"P({better})", ".3f"),
             "superiority_interval": ("95 % interval", ".2f"),
             "difference": ("difference of means", f"+{form}"),
             "difference_interval": ("95 % interval", f"+{form}"),
@@ -228,12 +170,17 @@ def _chance_unpaired_table(
     )
 
 
+def _runs_to_rank(classifier: ClassifierSummary, measure: Measure, titles: Sequence[str]) -> dict[str, FloatArray]:
+    """The errors or sizes of the runs of some algorithms."""
+    if measure == "size":
+        return {title: classifier.sizes(title) for title in titles}
+    # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
+    return {title: np.round(classifier.errors(title), 12) for title in titles}
+
+
 def _run_ranks(classifier: ClassifierSummary, measure: Measure) -> FriedmanResult:
-    """Friedman's test of the errors or sizes of the runs; errors free of rounding."""
-    values = {
-        title: np.round(classifier.errors(title), 12) if measure == "error" else classifier.sizes(title)
-        for title in _ranked_titles(classifier)
-    }
+    """Friedman's test of the errors or sizes of the runs."""
+    values = _runs_to_rank(classifier, measure, _ranked_titles(classifier))
     return friedman(np.array(list(values.values())).T, names=list(values))
 
 
@@ -333,40 +280,6 @@ def hommel_table(study: DatasetSummary, classifier: ClassifierSummary) -> Table:
         f"Hommel's procedure{limits}. H₀: both have the same average rank; rejected if the adjusted p-value is at most "
         f"0.05.{few}",
     )
-
-
-@styled
-def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette) -> Figure:
-    """Draw the probability that a run of one algorithm beats a run of another, one panel per compared quantity."""
-    labels = [[comparison.against for comparison in comparisons] for comparisons in panels.values()]
-    rows = max(map(len, labels))
-    figure = Figure(figsize=(7.5, 1.15 + 0.27 * rows), layout="constrained")
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for axis, (what, comparisons), names in zip(axes, panels.items(), labels, strict=True):
-        axis.axvline(0.5, color=GREY, lw=1.0, ls=(0, (5, 2)))
-        for place, comparison in enumerate(comparisons):
-            _draw_chance_interval(axis, place, comparison, palette)
-        axis.set(xlim=(-0.03, 1.03), ylim=(rows - 0.5, -0.5), xticks=[0, 0.25, 0.5, 0.75, 1])
-        repeated = axis is not axes[0] and names == labels[0]
-        draw_rows(axis, [""] * len(names) if repeated else names)
-        axis.set_title(what, fontsize=9, parse_math=False)
-    axes[0].set_xlabel("probability, ties counted as half")
-    return settle_layout(figure)
-
-
-def _draw_chance_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
-    """Draw the probability of one comparison as a marker and its interval as a line."""
-    name = comparison.against
-    superiority = comparison.superiority
-    color = palette.color(name)
-    ends = superiority.ends or (superiority.estimate, superiority.estimate)
-    tip = (
-        f"{comparison.algorithm} against {name}: {superiority.estimate:.3f} ({ends[0]:.3f} to {ends[1]:.3f}), "
-        f"p = {comparison.p_hommel:#.2g}"
-    )
-    look = {"ls": "", "marker": palette.marker(name), "ms": 6, "color": color}
-    mark(axis.plot(ends, [place] * 2, color=color, lw=1.6)[0], name)
-    mark(axis.plot([superiority.estimate], [place], **look)[0], name, [tip])
 
 
 @styled

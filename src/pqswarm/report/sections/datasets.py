@@ -18,7 +18,7 @@ from pqswarm.report.section import (
 )
 from pqswarm.report.sections.algorithms import say_leaders
 from pqswarm.report.sections.chance import plot_ranks, say_comparisons
-from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging, say_new_data
+from pqswarm.report.sections.held_out import ENSEMBLES_NOTE, before_held_out, say_averaging
 from pqswarm.report.style import GREY, NARROW, WIDE, Palette, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import (
     ALPHA,
@@ -47,13 +47,6 @@ _POWER_RUNS = (1, 2, 5, 10, 40)
 """Numbers of data sets, and of runs on each, in the table of power."""
 
 
-def _compare_over_datasets(
-    study: StudySummary, classifier: ClassifierAcrossDatasets, measure: Measure, control: str | None
-) -> list[PairedComparison]:
-    """Compare the control, by default the best, with every other algorithm."""
-    return compare_datasets(classifier.values(measure), control=control, margin=study.plan.margin)
-
-
 def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show the mean of the runs on each data set, and the mean ranks of the algorithms."""
     table = _datasets_means_table(classifier)
@@ -62,8 +55,7 @@ def means_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
         title: (round(classifier.mean("error", title), 12), classifier.mean("size", title))
         for title in classifier.titles
     }
-    n_features = next(iter(classifier.datasets.values())).n_features
-    answer = say_leaders(means, n_features, float(classifier.all_features.mean()), study.plan)
+    answer = say_leaders(means, classifier.n_features, float(classifier.all_features.mean()), study.plan)
     if len(classifier.titles) < 2 or k < 2:
         return Content(tables=[table], answer=answer)
     errors = np.array([classifier.means("error", title) for title in classifier.titles]).T
@@ -114,9 +106,12 @@ def control_over_datasets(study: StudySummary, classifier: ClassifierAcrossDatas
     """Compare the control with every other algorithm, in error and in size."""
     if len(classifier.titles) < 2 or classifier.n_datasets < 2:
         return Content()
-    results = {measure: _compare_over_datasets(study, classifier, measure, study.control) for measure in MEASURES}
-    control = results["error"][0].algorithm
     margin = study.plan.margin
+    results = {
+        measure: compare_datasets(classifier.values(measure), control=study.control, margin=margin)
+        for measure in MEASURES
+    }
+    control = results["error"][0].algorithm
     tables = [_datasets_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
     for number, pair in enumerate(study.plan.comparisons, start=1):
         first, second = (study.plan.title_of(name) for name in pair)
@@ -321,9 +316,7 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         f"data set of the search. Optimism: the increase of a subset's error rate minus that of all features; t "
         f"interval over the data sets.{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
-    row = next(row for row in rows if row["subset"] == classifier.baseline)
-    answer = say_new_data(classifier.baseline, row["new"], row["J"], rows[-1]["new"], where)
-    return Content(words=say_averaging(study.plan, errors, "data set"), tables=[table], answer=[answer])
+    return Content(words=say_averaging(study.plan, errors, "data set"), tables=[table])
 
 
 def power_over_datasets(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:

@@ -63,11 +63,7 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
         f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}."
         f"{ENSEMBLES_NOTE if classifier.ensembles else ''}",
     )
-    best = rows[classifier.baseline]
-    new = say_new_data(
-        classifier.baseline, best["held_out"], best["J"], rows[ALL_FEATURES]["held_out"], f"held-out {study.item}s"
-    )
-    return Content(words=say_averaging(study.plan, classifier.held_out, "set"), tables=[table], answer=[new])
+    return Content(words=say_averaging(study.plan, classifier.held_out, "set"), tables=[table])
 
 
 def before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
@@ -79,14 +75,6 @@ def before_held_out(classifier: ClassifierSummary, subset: str) -> tuple[int, fl
     if subset == ONE_STANDARD_ERROR and classifier.smaller is not None:
         return int(classifier.smaller.mask.sum()), classifier.smaller.error
     return classifier.best(subset).size, classifier.best(subset).error
-
-
-def say_new_data(baseline: str, new: float, searched: float, all_features: float, where: str) -> str:
-    """Return the error rate of the baseline's best subset on new data, in the search, and that of all features."""
-    return (
-        f"New data: on {where}, the best subset of {baseline} has an error rate of {percent(new)}, compared with "
-        f"{percent(searched)} in the search; all features have {percent(all_features)}."
-    )
 
 
 def say_averaging(plan: StudyPlan, errors: Mapping[str, FloatArray], unit: str) -> list[str]:

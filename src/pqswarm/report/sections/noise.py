@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +19,6 @@ from pqswarm.report.section import (
     Table,
     adaptive_drawing,
     decibel,
-    enumerate_words,
     points,
 )
 from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, EndLabel, Palette, label_line_ends, mark, styled
@@ -32,17 +31,14 @@ YES = "yes"
 NO = "no"
 UNKNOWN = "inconclusive"
 _WHOLE = "All features"
-_NUMBER = "robust to noise"
 
 
 def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare the accuracy of the best subsets with that of all features at each noise level."""
     noise = classifier.noise
     levels = study.plan.dataset.snr
-    if not any(level != inf for level in levels):
+    if noise is None or not any(level != inf for level in levels):
         return Content()
-    if noise is None:
-        return Content(numbers={_NUMBER: "not tested"})
     sets = _n_noise_sets(noise)
     tested = noise.held_out if sets else {ALL_FEATURES: noise.all_features, **noise.accuracy}
     events = f"{sets} set{'s' * (sets > 1)} of held-out events" if sets else "the events of the study, cross-validated"
@@ -58,104 +54,70 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
         tested[ALL_FEATURES],
         study.palette,
     )
-    gain = _noise_gain_on_held_out(noise, classifier.baseline)
-    robust = YES if noise.robust(classifier.baseline) else NO
-    own_tables = [] if study.plan.paper else noise_tables(study, classifier, noise)
+    contrast = contrast_table(study, classifier, noise)
     return Content(
-        words=[" ".join(_noise_sentences(classifier, noise))],
         drawings=[drawing],
         tables=[
             _noise_robustness_table(classifier, noise),
-            *own_tables,
+            *([] if study.plan.paper else [noise_table(study, classifier, noise)]),
+            *([] if study.plan.paper or contrast is None else [contrast]),
             *_noise_held_out_tables(classifier, noise),
         ],
-        numbers={_NUMBER: gain.conclusion if gain else robust},
     )
-
-
-class _HeldOutNoiseGain(NamedTuple):
-    """Whether a subset is robust on held-out events, and its minimum mean gain, with interval and noise level."""
-
-    conclusion: str
-    minimum: float
-    low: float
-    high: float
-    level: float
 
 
 def _n_noise_sets(noise: NoiseSummary) -> int:
     return len(noise.held_out[ALL_FEATURES]) if noise.held_out else 0
 
 
-def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutNoiseGain | None:
-    """Robustness on held-out events, by the interval at each level; None if there are no intervals."""
-    if _n_noise_sets(noise) < 2 or title not in noise.held_out:
-        return None
+_ON_HELD_OUT = {
+    "held_out_minimum": ("minimum θ, held-out events", ".2f"),
+    "held_out_low": ("95 % interval from", ".2f"),
+    "held_out_high": ("to", ".2f"),
+    "held_out_where": ("at", ""),
+    "held_out_robust": ("robust, held-out events", ""),
+}
+"""Columns of the table of robustness."""
+
+
+def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> dict[str, Any]:
+    """Whether a subset is robust on held-out events, by the interval at each level, and its minimum mean gain."""
+    if title not in noise.held_out:
+        return dict.fromkeys(_ON_HELD_OUT)
     gain = t_interval(noise.gains(title))
+    i = int(gain.mean.argmin())
     conclusion = NO if (gain.high < 0).any() else UNKNOWN
     if (gain.low >= 0).all():
         conclusion = YES
-    i = int(gain.mean.argmin())
-    return _HeldOutNoiseGain(conclusion, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
-
-
-def _noise_sentences(classifier: ClassifierSummary, noise: NoiseSummary) -> list[str]:
-    """Whose best subsets are robust, in cross-validation and on held-out events."""
-    titles = [title for title in noise.accuracy if title not in classifier.ensembles]
-    robust = [title for title in titles if noise.robust(title)]
-    lines = [f"Robust in cross-validation: {enumerate_words(robust) if robust else 'none'}."]
-    gains = {title: gain for title in titles if (gain := _noise_gain_on_held_out(noise, title)) is not None}
-    groups = []
-    for conclusion, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive")):
-        if named := [title for title, gain in gains.items() if gain.conclusion == conclusion]:
-            groups.append(f"{word} ({enumerate_words(named)})")
-    if groups:
-        lines.append(f"On {_n_noise_sets(noise)} sets of held-out events: {', '.join(groups)}.")
-    return lines
+    found = (float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), decibel(noise.levels[i]), conclusion)
+    return dict(zip(_ON_HELD_OUT, found, strict=True))
 
 
 def _noise_robustness_table(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
     columns = {"minimum": ("minimum θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
     note = "θ: gain in accuracy over all features, in percentage points. Robust: θ is not negative at any level."
-    has_intervals = _n_noise_sets(noise) > 1
-    if has_intervals:
-        columns |= {
-            "held_out_minimum": ("minimum θ, held-out events", ".2f"),
-            "held_out_low": ("95 % interval from", ".2f"),
-            "held_out_high": ("to", ".2f"),
-            "held_out_where": ("at", ""),
-            "held_out_robust": ("robust, held-out events", ""),
-        }
+    sets = _n_noise_sets(noise)
+    if sets > 1:
+        columns |= _ON_HELD_OUT
         note += (
-            f" On held-out events θ is the mean over {_n_noise_sets(noise)} sets, with Student's t interval over the "
-            f"sets. Yes: no interval reaches below zero; no: the interval of at least one level lies below zero; "
-            f"inconclusive: neither. The intervals of the levels are not adjusted for their number."
+            f" On held-out events θ is the mean over {sets} sets, with Student's t interval over the sets. Yes: no "
+            f"interval reaches below zero; no: the interval of at least one level lies below zero; inconclusive: "
+            f"neither. The intervals of the levels are not adjusted for their number."
         )
     if classifier.paper:
         columns["paper"] = ("robust in the paper", "")
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
         gain = noise.gain(title)
-        new = _noise_gain_on_held_out(noise, title)
-        row = {
-            "algorithm": title,
-            "minimum": float(gain.min()),
-            "where": decibel(noise.levels[int(gain.argmin())]),
-            "robust": noise.robust(title),
-            "held_out_minimum": new and new.minimum,
-            "held_out_low": new and new.low,
-            "held_out_high": new and new.high,
-            "held_out_where": new and decibel(new.level),
-            "held_out_robust": new and new.conclusion,
-            "paper": classifier.paper.robust(title) if classifier.paper else None,
-        }
-        rows.append({key: row[key] for key in ("algorithm", *columns)})
+        row = {"algorithm": title, "minimum": float(gain.min()), "where": decibel(noise.levels[int(gain.argmin())])}
+        row |= {"robust": noise.robust(title)} | (_noise_gain_on_held_out(noise, title) if sets > 1 else {})
+        rows.append(row | ({"paper": classifier.paper.robust(title)} if classifier.paper else {}))
     return Table(
         "robust",
         f"Robust subsets with {classifier.name}: at least as accurate as all features at every noise level",
         rows,
         columns,
-        signed=("minimum", "held_out_minimum") if has_intervals else ("minimum",),
+        signed=tuple(key for key in ("minimum", "held_out_minimum") if key in columns),
         note=note,
     )
 
@@ -193,12 +155,6 @@ def _noise_level_table(name: str, caption: str, rows: list[dict[str, Any]], note
     columns = {key: (symbols.get(key, key), ".2f") for key in rows[0]}
     columns |= {"level": ("SNR", ""), "all": ("Θ(U)", ".2f")}
     return Table(name, caption, rows, columns, signed=gains, across=gains, note=note)
-
-
-def noise_tables(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
-    """Return the tables of stage II with one classifier."""
-    contrast = contrast_table(study, classifier, noise)
-    return [noise_table(study, classifier, noise), *([] if contrast is None else [contrast])]
 
 
 def noise_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table:

@@ -47,7 +47,7 @@ SECTIONS_OVER_DATASETS: tuple[Section, ...] = (
     ClassifierSection("noise", "How robust are the subsets to noise?", datasets.noise_over_datasets),
     ClassifierSection("held-out", "What error rate to expect on new data?", datasets.held_out_over_datasets),
     ClassifierSection("power", "What would more data sets or runs show?", datasets.power_over_datasets),
-    StudySection("run", "How was the study run?", how.how_over_datasets),
+    StudySection("run", "How was the study run?", how.how_content),
 )
 """The sections of the report on several data sets."""
 
@@ -58,7 +58,7 @@ SECTIONS_OVER_SPECIFICATIONS: tuple[Section, ...] = (
         "closeness", "Does it hold where the events are like the paper's?", specifications.closeness_over_specifications
     ),
     StudySection("specifications", "What are the specifications?", specifications.specifications_content),
-    StudySection("run", "How was the study run?", how.how_over_specifications),
+    StudySection("run", "How was the study run?", how.how_content),
 )
 """The sections of the report of a multiverse."""
 

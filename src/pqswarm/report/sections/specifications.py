@@ -161,15 +161,7 @@ def choices_over_specifications(study: MultiverseSummary, classifier: Classifier
         },
         note="Main effects, by least squares; descriptive. The rest holds interactions of choices and chance.",
     )
-    strongest = max(errors.choices, key=lambda choice: choice.fraction)
-    lowest = min(strongest.means, key=lambda name: strongest.means[name])
-    highest = max(strongest.means, key=lambda name: strongest.means[name])
-    words = (
-        f"Of the choices, {strongest.choice.rpartition('.')[2]} moves the lead in error rate most: "
-        f"{float(_specification_effect_percent(strongest.means[lowest])):+.1f} % with {lowest}, "
-        f"{float(_specification_effect_percent(strongest.means[highest])):+.1f} % with {highest}."
-    )
-    return Content(words=[words], tables=[table])
+    return Content(tables=[table])
 
 
 def closeness_over_specifications(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:

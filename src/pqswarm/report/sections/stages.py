@@ -41,8 +41,6 @@ AnySummary = DatasetSummary | StudySummary | MultiverseSummary
 def investigation_content(study: AnySummary) -> Content:
     """Show the framework, the bench, the events, the parameters of the searches, and the grid search."""
     first = study.first
-    if not first.plan.paper:
-        return Content()
     events = [] if first.generated is None else [_stages_events_table(first)]
     return Content(
         words=[_stages_guide(study)],
@@ -54,10 +52,7 @@ def investigation_content(study: AnySummary) -> Content:
 def stage_one_content(study: AnySummary) -> Content:
     """Show the paper's Tables 3 to 8: performance, Friedman test, Hommel's procedure, SFFS."""
     first = study.first
-    if not first.plan.paper:
-        return Content()
     ranked = [classifier for classifier in first.classifiers if can_rank_runs(classifier)]
-    sffs = sffs_table(first)
     words = (
         f"Which search finds the best subsets? {count_runs(first.plan.runs).capitalize()} of each algorithm with each "
         f"classifier, on events without noise."
@@ -66,16 +61,18 @@ def stage_one_content(study: AnySummary) -> Content:
     if ranked:
         tables.append(friedman_table(first, ranked))
     tables += [_of_classifier(classifier, hommel_table(first, classifier)) for classifier in ranked]
-    if sffs is not None:
-        tables.append(sffs)
-    return Content(words=[words, *_say_what_is_not_ranked(first, ranked)], tables=tables)
+    sffs = sffs_table(first)
+    tables += [] if sffs is None else [sffs]
+    if len(ranked) < len(first.classifiers):
+        words += " Tables 5 to 7 of the paper, the Friedman test and Hommel's procedure, need at least three runs."
+    return Content(words=[words], tables=tables)
 
 
 def stage_two_content(study: AnySummary) -> Content:
     """Show the paper's Tables 9 to 12: accuracies at each noise level, and contrast estimation."""
     first = study.first
     tested = [(classifier, classifier.noise) for classifier in first.classifiers if classifier.noise is not None]
-    if not first.plan.paper or not tested or not any(level != inf for level in first.plan.dataset.snr):
+    if not tested or not any(level != inf for level in first.plan.dataset.snr):
         return Content()
     contrasts = [(classifier, contrast_table(first, classifier, noise)) for classifier, noise in tested]
     words = "How robust are the best subsets to noise? They were selected without noise and are tested at each level."
@@ -106,12 +103,6 @@ def _stages_guide(study: AnySummary) -> str:
     )
 
 
-def _say_what_is_not_ranked(study: DatasetSummary, ranked: Sequence[ClassifierSummary]) -> list[str]:
-    if len(ranked) == len(study.classifiers):
-        return []
-    return ["Tables 5 to 7 of the paper, the Friedman test and Hommel's procedure, need at least three runs."]
-
-
 _UNITS = {"cycles": "T", "cycles left": "T", "notch periods": "T", "record": " of the record", "hertz": " Hz"}
 
 
@@ -128,6 +119,12 @@ def _stages_events_table(study: DatasetSummary) -> Table:
     fixed = {name: spec.value for name, spec in preset.common.items() if hasattr(spec, "value")}
     rate = f", sampled at {study.sampling_rate / 1000:g} kHz" if study.sampling_rate else ""
     length = f"{fixed['cycles']:g}" if "cycles" in fixed else "a varying number of"
+    fraction = preset.bench_fraction
+    bench = (
+        "Of some classes a part of the events comes from the simulated bench."
+        if isinstance(fraction, Mapping)
+        else f"A fraction of {fraction:.0%} of the events comes from the simulated bench (paper: about 10 %)."
+    )
     record = f"records have {length} cycles{rate}"
     supply = f" with f = {fixed['frequency']:g} Hz" if "frequency" in fixed else ""
     return Table(
@@ -136,15 +133,8 @@ def _stages_events_table(study: DatasetSummary) -> Table:
         rows,
         {"event": ("PQ event", ""), "model": ("Model", ""), "parameters": ("Parameters", ""), "paper": ("Paper", "")},
         note=f"PQ: power quality. u(t) = 1 if t > 0, otherwise 0; ω = 2πf{supply}; T is a cycle; {record}. "
-        f"With a range in Hz, β_f ω is 2π times the flicker frequency β_f. "
-        f"{_say_bench_fraction(preset.bench_fraction)}",
+        f"With a range in Hz, β_f ω is 2π times the flicker frequency β_f. {bench}",
     )
-
-
-def _say_bench_fraction(fraction: float | Mapping[str, float]) -> str:
-    if isinstance(fraction, Mapping):
-        return "Of some classes a part of the events comes from the simulated bench."
-    return f"A fraction of {fraction:.0%} of the events comes from the simulated bench (paper: about 10 %)."
 
 
 def _range_in_words(name: str, spec: Any) -> str:

@@ -71,16 +71,14 @@
   for (const figure of all("figure.drawing, figure.table")) {
     const caption = figure.querySelector("figcaption");
     const svg = figure.querySelector("svg");
-    const image = figure.querySelector("img");
     const series = new Map();
     for (const mark of svg ? all(".mark[data-series]:not(.label)", svg) : []) {
       if (!series.has(mark.dataset.series)) series.set(mark.dataset.series, mark);
     }
-    const kind = svg ? "SVG" : image ? "PNG" : "CSV";
+    const kind = svg ? "SVG" : "CSV";
     const file = `${figure.dataset.name}.${kind.toLowerCase()}`;
     const download = () => {
       if (svg) pq.saveDrawing(file, standalone(svg));
-      else if (image) pq.saveLink(file, image.src);
       else Promise.resolve(figure.csvText?.() ?? figure.dataset.csv).then((text) => pq.saveText(file, text, "text/csv"));
     };
     caption.after(pq.el("div", { class: "tools" }, series.size > 1 ? [...series].map(([name, mark]) => seriesButton(name, mark)) : [],
