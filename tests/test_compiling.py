@@ -1,6 +1,7 @@
 """The cache of compiled code only saves time: results are the same whatever happens to its files."""
 
 import errno
+import gc
 import importlib.util
 import os
 import re
@@ -9,8 +10,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from numba.core import config
+from numba.core import compiler, config
 from numba.core.caching import FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.errors import TypingError
 
 from pqswarm._kernels import compile_times as _compile_times
 from pqswarm._kernels import compiling as _compiling
@@ -194,3 +196,27 @@ def test_the_listener_is_called_once_and_only_if_something_is_compiled(kernel):
     assert len(called) == 1
     assert _compile_times.last_compiled() == compiled
     _compile_times.call_when_compiling(None)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_not_looked_for_while_compiling(kernel, monkeypatch, collects):
+    seen = []
+    compile_extra = compiler.compile_extra
+
+    def spy(*args, **options):
+        seen.append(gc.isenabled())
+        return compile_extra(*args, **options)
+
+    monkeypatch.setattr(compiler, "compile_extra", spy)
+    if not collects:
+        gc.disable()
+    try:
+        function = kernel()
+        assert function(3) == 6
+        assert seen == [False, False]
+        assert gc.isenabled() == collects
+        with pytest.raises(TypingError):
+            function(None)
+        assert gc.isenabled() == collects
+    finally:
+        gc.enable()

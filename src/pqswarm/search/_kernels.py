@@ -361,19 +361,20 @@ def change_merit_elites(masks, kinds, draws, leaving, entering, keep_size):
     select the features, each in proportion to its weight in `leaving` or `entering`, at most once; they are changed.
     """
     n = masks.shape[1]
+    kept = np.bool_(True)  # with a literal, the function it is given to would be compiled twice
     for i in range(masks.shape[0]):
         size = 0
         for j in range(n):
             size += masks[i, j]
-        for step in range(1 + int(3 * kinds[i, 0])):
+        for step in range(1 + np.int64(3 * kinds[i, 0])):
             kind = kinds[i, step + 1]
             adds = size < n and (kind < 0.3 or kind >= 0.6 or size < 2)
             drops = size > 1 and (kind >= 0.3 or not adds)
             if keep_size:
                 adds = drops = size < n
-            gone = _first_merit_feature(masks[i], True, draws[i], leaving) if drops else -1
-            come = _first_merit_feature(masks[i], False, draws[i], entering) if adds else -1
-            if keep_size and min(gone, come) < 0:
+            gone = _first_merit_feature(masks[i], kept, draws[i], leaving) if drops else -1
+            come = _first_merit_feature(masks[i], not kept, draws[i], entering) if adds else -1
+            if keep_size and (gone < 0 or come < 0):
                 break
             if gone >= 0:
                 masks[i, gone] = False

@@ -105,7 +105,7 @@ class KNNEvaluator(ExactEvaluator):
         neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)
         predicted = np.empty(self.n_samples, dtype=np.int64)
         self._run(selected, predicted, neighbors)
-        return neighbors.astype(np.int64)
+        return np.sort(neighbors, axis=1).astype(np.int64)
 
     @cached_property
     def _rows(self) -> list[tuple[_Singles, _Singles]]:

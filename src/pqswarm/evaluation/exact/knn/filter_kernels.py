@@ -28,6 +28,8 @@ Chebyshev
 Samples are rows in single precision; their length is a multiple of eight.
 """
 
+import math
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -434,7 +436,7 @@ def _find_knn_points(
     size = 0.0
     for f in range(selected.size):
         apart = exponents[selected[f]] - largest
-        exact = 2.0 ** (apart if apart > -200 else -200)
+        exact = math.ldexp(1.0, np.int32(apart if apart > -200 else -200))
         factors[f] = exact
         lows[f] = -extents[selected[f]] * factors[f]
         size += exact * exact if metric == 1 else exact
@@ -506,7 +508,7 @@ def _sort_knn_samples(rows, selected, factors, points, scratch, values, order, n
     """
     n = order.size
     n_blocks = near.shape[0] // BLOCK
-    each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
+    each = np.int64(np.ceil(n_blocks ** (1.0 / 3.0)))
     size = BLOCK * each * -(-n_blocks // (each * each))
     words = scratch[0]  # the bits of `values`
     slices = scratch[1]
@@ -593,7 +595,7 @@ def _code_knn_points(points, order, step, codes, lengths, off):
         errors = np.float32(0.0)
         for a in range(2 * pairs):
             value = points[order[i], a] / step
-            code = int(np.rint(value))
+            code = np.int64(np.rint(value))
             codes[start + (a // 2 * BLOCK + lane) * 2 + a % 2] = code
             squares += code * code
             errors += (value - code) * (value - code)

@@ -41,11 +41,11 @@ _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffic
 
 
 @njit(inline="always", error_model="numpy")
-def _exact_knn_distance(a, b, selected, metric):
-    """Distance of two rows in double precision, term by term; squared if Euclidean."""
+def _exact_knn_distance(data, i, j, selected, metric):
+    """Distance of two samples in double precision, term by term; squared if Euclidean."""
     total = 0.0
     for f in selected:
-        d = abs(a[f] - b[f])
+        d = abs(data[i, f] - data[j, f])
         if metric == 0:
             total += d
         elif metric == 1:
@@ -68,24 +68,20 @@ def _knn_distance_with_error(distance, floor, growth, metric):
 @njit(inline="always", error_model="numpy")
 def _nearest_knn_exactly(data, sample, candidates, count, selected, metric, chosen, distances):
     """The nearest of the candidates in double precision, ties to the lower index, into `chosen`."""
-    k = chosen.size
-    for a in range(k):
+    for a in range(chosen.size):
         distances[a] = np.inf
-        chosen[a] = -1
+        chosen[a] = len(data)  # farther than any sample
     for s in range(count):
         j = candidates[s]
-        d = _exact_knn_distance(data[sample], data[j], selected, metric)
-        a = k - 1
-        if d > distances[a] or (d == distances[a] and chosen[a] != -1 and j > chosen[a]):
-            continue
-        while a > 0 and (
-            d < distances[a - 1] or (d == distances[a - 1] and (j < chosen[a - 1] or chosen[a - 1] == -1))
-        ):
-            distances[a] = distances[a - 1]
-            chosen[a] = chosen[a - 1]
-            a -= 1
-        distances[a] = d
-        chosen[a] = j
+        d = _exact_knn_distance(data, sample, j, selected, metric)
+        for a in range(chosen.size):  # what is farther moves on by one place
+            other = chosen[a]
+            apart = distances[a]
+            if d < apart or (d == apart and j < other):
+                distances[a] = d
+                chosen[a] = j
+                d = apart
+                j = other
 
 
 @njit(inline="always", error_model="numpy")
@@ -153,7 +149,7 @@ def _find_near_knn_blocks(boxes, keys, samples, n_samples, reaches, metric, firs
     size = boxes.shape[1] * BLOCK
     count = 0
     for t in range(n_samples):
-        reach = min(reaches[t], 1e19)
+        reach = reaches[t] if reaches[t] < 1e19 else 1e19
         place = samples[t] * N_KEYS
         own = samples[t] // BLOCK
         for w in range(first, first + n_words):
@@ -177,13 +173,14 @@ def _test_knn_blocks(
     if metric == 0:
         for t in range(n_samples):
             query = samples[t] // BLOCK * size + knn_filter_slot(samples[t] % BLOCK) * 8
-            most = int(min(code_reaches[t], 1e9))
+            most = np.int64(code_reaches[t] if code_reaches[t] < 1e9 else 1e9)
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = knn_filter_by_manhattan(codes, blocks[b] * size, query, width // 8, most)
     elif metric == 1:
         for t in range(n_samples):
             query = samples[t] // BLOCK * size + samples[t] % BLOCK * 2
-            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[samples[t]]
+            square = code_reaches[t] * code_reaches[t]
+            most = np.int64(0.5 * square if square < 4e9 else 2e9) + 1 - lengths[samples[t]]
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = knn_filter_by_euclidean(points, lengths, blocks[b], query, width // 2, most)
     else:
@@ -215,7 +212,7 @@ def _make_knn_prediction(metric):
         `data`, float64[n, p], are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`,
         int32[n, m], likely neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample.
         Every sample has at least k samples in other folds. `scratch` is the result of `knn_scratch`. `neighbors`,
-        int32[n, k], is filled with ascending indices unless it is empty.
+        int32[n, k], is filled with indices in any order unless it is empty.
 
         Up to 32 samples are processed together, step by step, for instruction-level parallelism.
         """
@@ -253,7 +250,8 @@ def _make_knn_prediction(metric):
                         blocks[t] = samples[t] // BLOCK
                         block_starts[t + 1] = t + 1
                 elif turn > 0:
-                    todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
+                    rest = n_words - (turn - 1) * _WORDS
+                    todo = rest if rest < _WORDS else _WORDS
                     _find_near_knn_blocks(
                         boxes, keys, samples, n_samples, reaches, metric, word, todo, blocks, block_starts
                     )
@@ -281,7 +279,8 @@ def _make_knn_prediction(metric):
                     count = kept[t]
                     limit = np.float32(limits[t]) * np.float32(1.000001)
                     for s in range(starts[t], starts[t + 1], BLOCK):
-                        bits = bits_at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
+                        rest = starts[t + 1] - s
+                        bits = bits_at_most(near, s, limit) & ((1 << (rest if rest < BLOCK else BLOCK)) - 1)
                         while bits != 0:
                             at = s + first_bit(bits)
                             bits &= bits - 1
@@ -292,7 +291,8 @@ def _make_knn_prediction(metric):
                         _keep_smallest_knn_distance(smallest, t, kept_near[t, s])
                     kept[t] = count
                 for t in range(n_samples):
-                    bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
+                    found = np.float64(smallest[t, k - 1])
+                    bounds[t] = found if found < bounds[t] else bounds[t]
                     limits[t] = _knn_distance_with_error(bounds[t], floor, growth, metric)
                     reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
                     reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
@@ -312,11 +312,7 @@ def _make_knn_prediction(metric):
                 predicted[sample] = _knn_vote(chosen, labels)
                 if neighbors.shape[0] > 0:
                     for a in range(k):
-                        b = a
-                        while b > 0 and neighbors[sample, b - 1] > chosen[a]:
-                            neighbors[sample, b] = neighbors[sample, b - 1]
-                            b -= 1
-                        neighbors[sample, b] = chosen[a]
+                        neighbors[sample, a] = chosen[a]
 
     return predict
 
