@@ -224,6 +224,36 @@ def test_the_report_counts_right(finished, tmp_path):
         assert f'id="specification-{specification.name}"' in page
 
 
+def test_claims_on_noise_are_counted_in_the_specifications(finished, tmp_path):
+    """Of two algorithms, estimated from two levels: the contrast is the mean of the differences at both."""
+    out = write_report(finished, "csv", tmp_path / "csv")
+    runs, tested, claims = (
+        list(csv.DictReader((out / f"{name}.csv").read_text().splitlines())) for name in ("runs", "stage-two", "claims")
+    )
+    key = ("specification", "dataset", "algorithm", "run")
+    rows = [row for row in tested if row["classifier"] == "NB"]
+    accuracy = {(*(row[name] for name in key), row["snr"]): float(row["accuracy"]) for row in rows}
+    levels = sorted({row["snr"] for row in rows})
+    readings = [each.name for each in small().multiverse.list_specifications() if not each.marked]
+
+    def mean_of_best(reading, algorithm):
+        values = []
+        for dataset in ("seed 1", "seed 2"):
+            place = (reading, dataset, algorithm, "NB")
+            found = [r for r in runs if (*(r[name] for name in key[:3]), r["classifier"]) == place]
+            best = min(found, key=lambda r: (round(float(r["error"]), 12), int(r["size"]), int(r["run"])))
+            values.append([accuracy[reading, dataset, algorithm, best["run"], level] for level in levels])
+        return np.mean(values, axis=0)
+
+    gaps = [mean_of_best(reading, "2D-UPSO") - mean_of_best(reading, "GA") for reading in readings]
+    told = {row["claim"]: (row["fraction NB"], row["chance NB"]) for row in claims}
+    assert len(levels) == 2
+    fraction, chance = map(float, told["All contrasts of 2D-UPSO are positive"])
+    assert (fraction, chance) == pytest.approx((100 * np.mean([gap.mean() > 1e-9 for gap in gaps]), 50))
+    fraction = float(told["2D-UPSO gains most at every noise level"][0])
+    assert fraction == pytest.approx(100 * np.mean([(gap > -1e-9).all() for gap in gaps]))
+
+
 def test_a_report_on_some_of_the_specifications(finished, tmp_path):
     choice, (name, *_) = next((c, list(names)) for c, names in small().multiverse.choices.items())
     kept = [one.name for one in small().multiverse.list_specifications() if one.chosen[choice] == name]

@@ -45,7 +45,7 @@ from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, e
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Features, labels and events; see :func:`pqswarm.datasets.dataset_dataset`.
+    """Features, labels and events; see :func:`pqswarm.datasets.make_dataset`.
 
     Attributes
     ----------

@@ -271,13 +271,16 @@ class ClassifierAcrossDatasets(ClassifierResults):
     all_features : array of float, shape (n_datasets,)
         J(U) on each data set.
     datasets : dict of str to ClassifierSummary
-        The results on each data set; empty in a multiverse, of which only errors and sizes are read.
+        The results on each data set; empty in a multiverse, of which only errors, sizes and stage II are read.
+    stage_two : list of NoiseSummary
+        Stage II on each data set, in a multiverse; empty if it is not finished on all.
     """
 
     errors: dict[str, list[FloatArray]]
     sizes: dict[str, list[FloatArray]]
     all_features: FloatArray
     datasets: dict[str, ClassifierSummary] = field(default_factory=dict)
+    stage_two: list[NoiseSummary] = field(default_factory=list)
 
     @classmethod
     def of(cls, datasets: dict[str, ClassifierSummary]) -> "ClassifierAcrossDatasets":
@@ -858,8 +861,16 @@ class _MultiverseSummarizer:
             runs = [self.finished[key].size for key in self.keys(classifier, algorithm, dataset)]
             return np.array(runs, dtype=np.float64)
 
+        def stage_two(dataset: str) -> NoiseSummary | None:
+            best = {
+                each.name: int(np.lexsort((sizes(each.name, dataset), errors(each.name, dataset).round(12)))[0])
+                for each in algorithms
+            }
+            return _summarize_noise(stores[dataset], self.plan, classifier, _titles_by_name(self.plan), {}, best)
+
         whole = [_summary_finding(store.find(findings.AllFeatures, classifier)).error for store in stores.values()]
         algorithms = self.plan.algorithms
+        noise = [found for dataset in datasets if (found := stage_two(dataset)) is not None]
         return ClassifierAcrossDatasets(
             name=classifier,
             slug=self.slugs[classifier],
@@ -869,6 +880,7 @@ class _MultiverseSummarizer:
             errors={each.title: [errors(each.name, dataset) for dataset in datasets] for each in algorithms},
             sizes={each.title: [sizes(each.name, dataset) for dataset in datasets] for each in algorithms},
             all_features=np.array(whole),
+            stage_two=noise if len(noise) == len(datasets) else [],
         )
 
 

@@ -482,6 +482,7 @@ def contrast_estimation(values: ArrayLike, names: Iterable[str] | None = None) -
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.array([np.median(array[:, [u]] - array, axis=0).mean() for u in range(array.shape[1])])
         matrix = mean[:, np.newaxis] - mean
+        matrix[np.abs(matrix) < 1e-12 * np.abs(array).max()] = 0.0  # equal but for rounding: neither is ahead
     if not np.isfinite(matrix).all():
         raise PqswarmError("values are too large to be subtracted: change their unit.")
     return ContrastResult(checked, frozen(matrix))

@@ -196,12 +196,13 @@ def noise_table(study: DatasetSummary, classifier: ClassifierSummary, noise: Noi
 
 def contrast_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table | None:
     """Return contrast estimates over the noise levels, as in the paper's Tables 11 and 12; None if too few."""
-    titles = list(classifier.runs)
+    printed = classifier.paper.contrast
+    own = [title for title in classifier.runs if title in printed]
+    titles = own if len(own) > 1 else list(classifier.runs)  # estimates of a pair depend on all algorithms in the table
     values = np.array([noise.accuracy[title] for title in titles]).T
     if min(values.shape) < 2:
         return None
     matrix = contrast_estimation(values, names=titles).matrix.tolist()
-    printed = classifier.paper.contrast
     rows: list[dict[str, Any]] = []
     for title, estimates in zip(titles, matrix, strict=True):
         marks = {FORMAT: ".4f", BEST: "positive"}
