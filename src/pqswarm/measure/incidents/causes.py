@@ -174,16 +174,22 @@ _BY_VOLTAGE = 3.0  # tuned
 """Change of the active power that is a load's, beyond that of the voltage times this."""
 _FACTOR = 0.5  # tuned
 _LOAD_CURRENT = 4.0  # tuned
-"""Least power factor of a load that is switched, and its largest rise of the current: a motor that starts has less, or
-takes more."""
+_LOAD_DIP = 0.1  # tuned
+"""Least power factor of a load that is switched, its largest rise of the current, and the dip that it makes at most
+[pu]: a motor that starts has a lower factor, or takes more; so does a fault."""
+_BANK_FACTOR = 0.1  # tuned
+_BANK_POWER = 0.3  # tuned
+"""Largest power factor, and least change of the reactive power, of a capacitor bank."""
 _BRIEF = 1.6  # tuned
 """Cycles up to which a dip is brief: a window of a cycle has its edges, and its harmonics are theirs."""
 _LOW_VOLTAGE = (100.0, 1000.0)
 """Voltages of a phase in a network whose neutral is earthed [V]; those of secondary windings are lower."""
 _SAME_CURRENT = 0.05  # tuned
 _SAME_VOLTAGE = 0.03  # tuned
-_LOST = 0.15  # tuned
+_LOST = 0.35  # tuned
 """Change of currents, and of other phases [pu], that a lost input leaves as they are; its level at most [pu]."""
+_DEAD = 0.15  # tuned
+"""Level [pu] above which a phase has voltage before an interruption."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
 _FLAT_CYCLES = 12.0  # tuned
@@ -347,6 +353,14 @@ class CauseFacts:
         )
 
     @cached_property
+    def is_bank(self) -> bool:
+        """Whether the current of a capacitor bank stops or sets in: the power steps by reactive power alone."""
+        return any(
+            one.factor < _BANK_FACTOR and one.rise * one.reactive < 0 and abs(one.reactive) > _BANK_POWER
+            for one in self.currents[:1]
+        )
+
+    @cached_property
     def is_steep(self) -> bool:
         """Whether the change starts with a step."""
         return self.moving is not None and self.moving.fall >= _STEEP
@@ -368,7 +382,7 @@ class CauseFacts:
         least = _BACK
         if self.is_unequal and self.dip > _LARGE:
             least = _BACK_LARGE
-        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP:
+        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load:
             least = _BACK_EQUAL  # it may be a motor's, whose last part of the run-up is quick
         return trace.recovery >= least or trace.in_steps >= least
 
@@ -412,7 +426,7 @@ class CauseFacts:
     def is_lost_input(self) -> bool:
         """Whether voltages are lost while the other phases and all currents stay: a fuse of a voltage transformer."""
         trace = self.moving
-        if trace is None or self.starts_inside or not self.ends_inside or not trace.fall >= _STEEP:
+        if trace is None or self.starts_inside or not self.ends_inside:
             return False
         lost = trace.after_start < _LOST
         if lost.all() or not lost.any():
@@ -457,7 +471,7 @@ class CauseRule:
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_motor = not f.is_unequal and not f.is_deep and not f.returns_at_once
+    is_motor = not f.is_unequal and not f.is_deep and (not f.returns_at_once or (f.is_load and f.dip < _LOAD_DIP))
     is_low = f.falls or f.neutral_moves
     return f.has_plain_current and not f.saturates and f.is_steep and is_low and not is_motor and f.is_over
 
@@ -472,7 +486,7 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
-    is_low_before = any(e.type == "sag" and e.magnitude > _LOST and e.start < dead[0].start for e in f.levels if dead)
+    is_low_before = any(e.type == "sag" and e.magnitude > _DEAD and e.start < dead[0].start for e in f.levels if dead)
     is_carried = not f.currents or f.currents[0].ratio > _CURRENT
     is_dip = is_low_before and is_carried
     return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_dip
@@ -504,6 +518,7 @@ RULES = (
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
+    CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
     CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
     CauseRule("transient", "capacitor switching", 0.0, lambda f: _is_cause_switching(f) and _is_cause_capacitor(f)),
     CauseRule(
@@ -658,7 +673,9 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     """How the voltage changes and returns."""
     trace = facts.moving
     if trace is None:
-        if facts.trace is not None:
+        if abs(facts.lasting) >= _FEEDS and facts.transient is not None:
+            yield f"the voltage stays {100 * abs(facts.lasting):.1f} % {'higher' if facts.lasting > 0 else 'lower'}"
+        elif facts.trace is not None:
             yield f"Urms changes by {100 * facts.size:.1f} %, too little to name a cause by it"
         return
     yield _evidence_of_change(trace, facts)
