@@ -35,8 +35,8 @@ class Disturbance:
     It starts at `start` and lasts for `duration` [s]; a transient decays with that time constant. The magnitude is the
     RMS of sags, swells, interruptions and rapid voltage changes [pu], the peak of transients and depth of notches [pu
     of the peak], and the amplitude of the 5th harmonic, the modulation, the negative sequence and the direct voltage
-    [fraction]. The frequency is that of a transient, 0 for an impulse, or of the modulation [Hz]. A capacitor bank, whose
-    connection is a transient, raises the voltage for two seconds by `rise` [fraction].
+    [fraction]. The frequency is that of a transient, 0 for an impulse, or of the modulation [Hz]. A transient that is
+    the connection of a capacitor bank raises the voltage for two seconds by `rise` [fraction].
     """
 
     type: str

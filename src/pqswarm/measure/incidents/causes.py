@@ -174,7 +174,7 @@ _BY_VOLTAGE = 3.0  # tuned
 """Change of the active power that is a load's, beyond that of the voltage times this."""
 _FACTOR = 0.5  # tuned
 _LOAD_CURRENT = 4.0  # tuned
-_LOAD_DIP = 0.1  # tuned
+_LOAD_DIP = 0.08  # tuned
 """Least power factor of a load that is switched, its largest rise of the current, and the dip that it makes at most
 [pu]: a motor that starts has a lower factor, or takes more; so does a fault."""
 _BANK_FACTOR = 0.1  # tuned
@@ -190,6 +190,8 @@ _LOST = 0.35  # tuned
 """Change of currents, and of other phases [pu], that a lost input leaves as they are; its level at most [pu]."""
 _DEAD = 0.15  # tuned
 """Level [pu] above which a phase has voltage before an interruption."""
+_MOST_MOVED = 0.9
+"""Largest rise of a phase whose neutral moves [pu]: to the voltage between phases and slightly beyond, no resonance."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
 _FLAT_CYCLES = 12.0  # tuned
@@ -301,9 +303,9 @@ class CauseFacts:
 
     @cached_property
     def second(self) -> float:
-        """Rise of the second harmonic [pu]; 0 if unknown."""
-        known = [e.details for e in self.events if {"second_before", "second_during"} <= e.details.keys()]
-        return max((one["second_during"] - one["second_before"] for one in known), default=0.0)
+        """Rise of the second harmonic [pu], from none if that before is unknown; 0 if unknown."""
+        known = [event.details for event in self.events if "second_during" in event.details]
+        return max((one["second_during"] - one.get("second_before", 0.0) for one in known), default=0.0)
 
     @cached_property
     def has_inrush(self) -> bool:
@@ -317,8 +319,11 @@ class CauseFacts:
 
     @cached_property
     def is_brief(self) -> bool:
-        """Whether what is low or high is so for a cycle and a half at most."""
-        return bool(self.levels) and max(event.cycles for event in self.levels) <= _BRIEF
+        """Whether what is low or high is so for a cycle and a half at most, and no part of it lasts."""
+        if self.moving is None or self.moving.recovery < _RETURNS:
+            return False
+        moving = [event.cycles for event in self.events if event.type in _MOVING]
+        return bool(moving) and max(moving) <= _BRIEF
 
     @cached_property
     def has_plain_current(self) -> bool:
@@ -341,7 +346,7 @@ class CauseFacts:
     @cached_property
     def active_steps(self) -> bool:
         """Whether the active power changes, as no capacitor makes it, by more than the voltage explains."""
-        least = _ACTIVE + _BY_VOLTAGE * (0.0 if np.isnan(self.lasting) else abs(self.lasting))
+        least = _ACTIVE + _BY_VOLTAGE * (self.size if np.isnan(self.lasting) else abs(self.lasting))
         return any(abs(one.active) > least and one.reactive > -_ACTIVE for one in self.currents[:1])
 
     @cached_property
@@ -413,7 +418,7 @@ class CauseFacts:
         if trace is None or len(trace.labels) < 3:
             return False
         moves = np.where(trace.dips >= trace.rises, trace.dips, -trace.rises)
-        return bool(moves.min() < -0.04 and moves.max() > 0.06)  # tuned
+        return bool(-_MOST_MOVED < moves.min() < -0.04 and moves.max() > 0.06)  # tuned
 
     @cached_property
     def is_broken_neutral(self) -> bool:
@@ -514,7 +519,7 @@ RULES = (
     CauseRule(
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
-    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? The currents do not change"),
+    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
@@ -594,7 +599,10 @@ RULES = (
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
     CauseRule("step up", "load switching", 0.02, lambda f: f.stays and not f.falls and "transient" not in f.types),
     CauseRule(
-        "step down", "load switching", 0.02, lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current
+        "step down",
+        "load switching",
+        0.02,
+        lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current and f.dip < _LOAD_DIP,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
