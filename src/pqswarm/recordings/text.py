@@ -261,6 +261,7 @@ class TextRows:
         """
         if self.compiled:
             return self._read(first, stop, columns)
+        self.content.read(0, 0)  # fails if it has changed
         missing = [column for column in dict.fromkeys(columns) if column not in self._kept]
         if missing:
             self._kept |= zip(missing, self._read(0, self.n_rows, missing).T, strict=True)
