@@ -525,7 +525,12 @@ RULES = (
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
     CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
-    CauseRule("transient", "capacitor switching", 0.0, lambda f: _is_cause_switching(f) and _is_cause_capacitor(f)),
+    CauseRule(
+        "transient",
+        "capacitor switching",
+        0.0,
+        lambda f: _is_cause_switching(f) and not f.active_steps and _is_cause_capacitor(f),
+    ),
     CauseRule(
         "all phases briefly",
         "fault",
