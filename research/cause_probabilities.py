@@ -1,11 +1,11 @@
-"""How often each rule of causes is right, counted on the events of three generators.
+"""How often each rule of causes is right, counted on the events of four generators.
 
     python research/cause_probabilities.py --write           # the table that the package states its probabilities from
     python research/cause_probabilities.py --seed 5000       # a test of that table with other events
 
-The events are those of `three_phase/`, of `network/` and of `independent/`, which share no code; the kinds of the last
-one include what has no name among the causes. A cell is a rule, a size of the change and whether the record has
-currents. How a probability follows from the counts of a cell is in `pqswarm.measure.incidents.causes`.
+The events are those of `three_phase/`, of `network/`, of `independent/` and of `circuits/`, which share no code; the
+kinds of the last two include what has no name among the causes. A cell is a rule, a size of the change and whether the
+record has currents. How a probability follows from the counts of a cell is in `pqswarm.measure.incidents.causes`.
 """
 
 import argparse
@@ -29,7 +29,8 @@ from pqswarm.measure.incidents import causes
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import open_recordings
 
-sys.path.append(str(Path(__file__).parent / "independent"))
+sys.path += [str(Path(__file__).parent / name) for name in ("independent", "circuits")]
+import generate as circuits
 import generator
 
 TABLE = Path(causes.__file__).with_name("probabilities.json")
@@ -65,6 +66,16 @@ def independent_answers(seed: int, kind: str, records: int) -> Iterator[Answer]:
             yield characterize(recording, nominal_voltage=truth["nominal_volts"]).incidents, truth["causes"]
 
 
+def circuit_answers(seed: int, kind: str, records: int) -> Iterator[Answer]:
+    """Some records of a kind that is simulated from circuits, read from their files."""
+    for number in range(records):
+        with TemporaryDirectory() as folder:
+            stem, truth = circuits.record(kind, seed + number, Path(folder))
+            (recording,) = open_recordings(Path(folder) / f"{stem}.cfg")
+            found = characterize(recording, nominal_voltage=truth["nominal"])
+            yield found.incidents, (truth["true_cause"], *truth["also"])
+
+
 def count_cells(find: Callable[..., Iterator[Answer]], arguments: tuple[object, ...], *, all_speak: bool) -> Counts:
     """Count the causes of some answers; rules that were wrong until now speak, too, if all do."""
     causes.LEAST_PROBABILITY = 0.0 if all_speak else causes.LEAST_PROBABILITY
@@ -89,6 +100,7 @@ def main() -> None:
         *((three_phase_answers, (given.seed, suite)) for suite in range(given.suites)),
         *((network_answers, (given.seed, cause, given.records)) for cause in INCIDENT_CAUSES),
         *((independent_answers, (given.seed, kind, given.records)) for kind in generator.KINDS),
+        *((circuit_answers, (given.seed, kind, given.records)) for kind in circuits.KINDS),
     ]
     found = Parallel(given.jobs)(delayed(count_cells)(*task, all_speak=given.write) for task in tasks)
     cells: Counts = {}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import find_recordings, load_site
+from pqswarm.identify import find_recordings, identify_file, load_site
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.recordings import read, write_comtrade, write_samples
 from pqswarm.recordings.samples import Disturbance, SampleRecording, _long_sample_recording, _short_sample_recordings
@@ -151,3 +151,9 @@ def test_they_can_be_identified(samples):
     outlet = site.apply(read(folder / "outlet.csv"))
     assert site.nominal_voltage(outlet.channels[0]) == 230
     assert outlet.start.hour == 16
+
+
+def test_the_sample_of_a_capacitor_bank_is_named(samples):
+    (analysis,) = identify_file(samples[0] / "capacitor.cfg", model=None)
+    assert [incident.cause for incident in analysis.incidents] == ["capacitor switching"]
+    assert any("higher" in text for text in analysis.incidents[0].evidence)

@@ -143,9 +143,29 @@ def phase_jump(rng):
 
 
 def fuse(rng):
-    levels = on_phase(rng, 1 - rng.uniform(0.92, 1.0) * box(rng.uniform(0.2, 0.4)), 1.0 + 0.0 * T)
+    levels = on_phase(rng, 1 - rng.uniform(0.72, 1.0) * box(rng.uniform(0.2, 0.4)), 1.0 + 0.0 * T)
     currents = 100 * three_phases(rng) / PEAK if rng.random() < 0.5 else None
     return Kind(record(three_phases(rng, levels), currents), frozenset({"sag", "interruption"}), QUIET)
+
+
+def with_load(rng, voltage, current, angle):
+    """Voltages of these levels, and currents of these levels and this angle behind them [A, rad]."""
+    waves = three_phases(rng, [voltage] * 3)
+    behind = np.interp(T - angle / (2 * np.pi * HERTZ), T, np.arange(T.size)).astype(int)
+    return record(waves, current * waves[:, behind] / PEAK)
+
+
+def load_on_and_off(rng):
+    start = rng.uniform(0.2, 0.4)
+    on = box(start, start + rng.uniform(0.1, 0.25))
+    made = with_load(rng, 1 - rng.uniform(0.035, 0.06) * on, 100 + rng.uniform(120, 250) * on, rng.uniform(0.5, 0.8))
+    return Kind(made, frozenset({"rapid voltage change"}), frozenset({"load switching"}) | QUIET)
+
+
+def bank_off(rng):
+    on = 1 - box(rng.uniform(0.2, 0.4))
+    made = with_load(rng, 1 + rng.uniform(0.028, 0.04) * on, 100 * on, -np.pi / 2)
+    return Kind(made, frozenset({"rapid voltage change"}), frozenset({"capacitor switching"}))
 
 
 def swell_on_one(rng):
@@ -220,6 +240,8 @@ KINDS: dict[str, Callable[[np.random.Generator], Kind]] = {
         missing,
         phase_jump,
         fuse,
+        load_on_and_off,
+        bank_off,
         swell_on_one,
         swell_on_all,
         begins_dead,

@@ -142,21 +142,22 @@ def order_features(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: 
         return max(float(np.sqrt(power[which].sum())), _NOTHING)
 
     found = {f"order.{k}": max(float(np.sqrt(power[k])), _NOTHING / 2) if k < power.size else 0.0 for k in ORDERS}
-    for last in _SUMS:
-        found[f"thd.{last}"] = total(order <= last)
-    found["thd"] = total(order >= 2)
+    found |= {f"thd.{last}": total(order <= last) for last in _SUMS}
     odd = (order % 2 == 1) & (order % 3 > 0)
-    for last in (7, 15):
-        found[f"odd.{last}"] = total(odd & (order <= last))
-        found[f"even.{last}"] = total((order % 2 == 0) & (order <= last))
-    found["triplen.15"] = total((order % 3 == 0) & (order % 2 == 1) & (order <= 15))
-    found["above.7"] = total((order > 7) & (order <= 15))
-    found["above.15"] = total((order > 15) & (order <= 31))
-    found["share.15"] = found["above.7"] / total(order <= 15)
-    found["share.31"] = found["above.15"] / total(order <= 31)
+    found |= {f"odd.{last}": total(odd & (order <= last)) for last in (7, 15)}
+    found |= {f"even.{last}": total((order % 2 == 0) & (order <= last)) for last in (7, 15)}
+    above_7 = total((order > 7) & (order <= 15))
+    above_15 = total((order > 15) & (order <= 31))
     high = scatter[max(2, power.size // 2) :]
-    found["noise.level"] = max(float(np.sqrt(np.square(high).mean())) * np.sqrt(power.size), 1e-3) if high.size else 0.0
-    return found
+    return found | {
+        "thd": total(order >= 2),
+        "triplen.15": total((order % 3 == 0) & (order % 2 == 1) & (order <= 15)),
+        "above.7": above_7,
+        "above.15": above_15,
+        "share.15": above_7 / total(order <= 15),
+        "share.31": above_15 / total(order <= 31),
+        "noise.level": max(float(np.sqrt(np.square(high).mean())) * np.sqrt(power.size), 1e-3) if high.size else 0.0,
+    }
 
 
 def shape_features(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
@@ -178,18 +179,21 @@ def shape_features(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: 
         peak = float(np.abs(shape).max())
         rms = float(np.sqrt(np.mean(shape**2)))
         clear = peak > max(0.008, 3.5 * error)
-        found[f"{name}.peak"] = max(peak, _NOTHING)
-        found[f"{name}.noise"] = peak / max(error, 1e-3)
-        found[f"{name}.kurtosis"] = float(np.mean(shape**4)) / max(rms, 1e-9) ** 4 if clear else 0.0
+        found |= {
+            f"{name}.peak": max(peak, _NOTHING),
+            f"{name}.noise": peak / max(error, 1e-3),
+            f"{name}.kurtosis": float(np.mean(shape**4)) / max(rms, 1e-9) ** 4 if clear else 0.0,
+        }
         if name == "shape":
             strong = np.abs(shape) > 0.5 * peak
-            found["shape.rms"] = max(rms, _NOTHING / 2)
-            found["shape.crest"] = peak / max(rms, 1e-9) if clear else 0.0
-            found["shape.count"] = float(np.sum(strong & ~np.roll(strong, 1))) if clear else 0.0
             weight = np.abs(shape) ** 3
-            found["shape.inward"] = (
-                float(-(weight * np.sign(shape * wave)).sum() / max(weight.sum(), 1e-12)) if clear else 0.0
-            )
+            inward = float(-(weight * np.sign(shape * wave)).sum() / max(weight.sum(), 1e-12))
+            found |= {
+                "shape.rms": max(rms, _NOTHING / 2),
+                "shape.crest": peak / max(rms, 1e-9) if clear else 0.0,
+                "shape.count": float(np.sum(strong & ~np.roll(strong, 1))) if clear else 0.0,
+                "shape.inward": inward if clear else 0.0,
+            }
     return found
 
 
@@ -200,40 +204,42 @@ def step_features(capture: FloatArray, cycle: int) -> dict[str, float]:
     usual = max(float(np.median(amplitude)), 1e-3)
     level = np.clip(amplitude / usual, 0.0, 10.0)
     size = level.size
-    found: dict[str, float] = {"level.range": max(float(level.max() - level.min()), _MIN_STEP)}
+    span = max(float(level.max() - level.min()), _MIN_STEP)
     ends = max(size // 8, 1)
-    found["level.start"] = float(level[:ends].mean())
-    found["level.end"] = float(level[-ends:].mean())
-    found["level.least"] = float(level.min())
-    found["level.most"] = float(level.max())
     normal = max(min((amplitude[0], amplitude[-1], usual), key=lambda value: abs(value - 1)), 1e-3)
-    found["dead.level"] = max(float(amplitude.min()) / normal, 0.03)
-    found["dead.share"] = float(np.mean(amplitude < 0.1 * normal))
     centred = level - level.mean()
     power = max(float((centred**2).sum()), size * _MIN_STEP**2)
     sums = np.concatenate([[0.0], np.cumsum(centred)])
     # One step: variance explained by two means, split at the best moment.
     cut = np.arange(1, size)
-    gain = sums[cut] ** 2 * (1 / cut + 1 / (size - cut))
-    best = int(gain.argmax())
-    found["step.fit"] = float(gain[best] / power)
+    step_gain = sums[cut] ** 2 * (1 / cut + 1 / (size - cut))
+    best = int(step_gain.argmax())
     jump = float(-sums[cut[best]] * (1 / cut[best] + 1 / (size - cut[best])))
-    found["step.size"] = max(abs(jump), _MIN_STEP)
-    found["step.up"] = jump
     # A dip or a rise: a window of another level.
     first, last = _shape_feature_windows(size)
     inside = sums[last] - sums[first]
     width = last - first
     gain = inside**2 * (1 / width + 1 / (size - width))
     best = int(gain.argmax())
-    found["dip.fit"] = float(gain[best] / power)
     height = float(inside[best] * (1 / width[best] + 1 / (size - width[best])))
-    found["dip.depth"] = max(-height, _MIN_STEP)
-    found["rise.height"] = max(height, _MIN_STEP)
-    found["sine.gain"] = float(_sine_gain_feature(centred) / power)
     far = centred[np.abs(centred) > 0.25 * float(np.abs(centred).max())]
-    found["level.turns"] = float(np.sum(far[1:] * far[:-1] < 0)) if found["level.range"] > 3 * _MIN_STEP else 0.0
-    return found
+    return {
+        "level.range": span,
+        "level.start": float(level[:ends].mean()),
+        "level.end": float(level[-ends:].mean()),
+        "level.least": float(level.min()),
+        "level.most": float(level.max()),
+        "dead.level": max(float(amplitude.min()) / normal, 0.03),
+        "dead.share": float(np.mean(amplitude < 0.1 * normal)),
+        "step.fit": float(step_gain.max() / power),
+        "step.size": max(abs(jump), _MIN_STEP),
+        "step.up": jump,
+        "dip.fit": float(gain[best] / power),
+        "dip.depth": max(-height, _MIN_STEP),
+        "rise.height": max(height, _MIN_STEP),
+        "sine.gain": float(_sine_gain_feature(centred) / power),
+        "level.turns": float(np.sum(far[1:] * far[:-1] < 0)) if span > 3 * _MIN_STEP else 0.0,
+    }
 
 
 @lru_cache(maxsize=256)
@@ -260,16 +266,16 @@ def burst_features(residual: FloatArray, deviation: FloatArray, noise: float, cy
     around = residual[max(place - cycle // 2, 0) : place + cycle // 2]
     around = around - np.median(around)
     own = float(np.abs(residual[max(place - cycle // 25, 0) : place + cycle // 25 + 1]).max(initial=0.0))
-    found = {"burst.swing": 0.0, "burst.width": 0.0, "burst.turns": 0.0}
     if own <= max(4 * noise, 0.02) or not around.size:
-        return found
+        return {"burst.swing": 0.0, "burst.width": 0.0, "burst.turns": 0.0}
     peak = int(np.abs(around).argmax())
     turned = around * np.sign(around[peak])
-    found["burst.swing"] = float(max(-turned.min(), 0.0) / turned[peak])
-    found["burst.width"] = float(np.mean(np.abs(turned) > 0.5 * turned[peak]))
     far = turned[np.abs(turned) > max(0.25 * float(turned[peak]), 3 * noise)]
-    found["burst.turns"] = float(np.sum(far[1:] * far[:-1] < 0))
-    return found
+    return {
+        "burst.swing": float(max(-turned.min(), 0.0) / turned[peak]),
+        "burst.width": float(np.mean(np.abs(turned) > 0.5 * turned[peak])),
+        "burst.turns": float(np.sum(far[1:] * far[:-1] < 0)),
+    }
 
 
 def capture_features(capture: FloatArray, bandwidth: float = WIDEST) -> FloatArray:
@@ -305,19 +311,23 @@ def _capture_level_features(capture: FloatArray, found: dict[str, float]) -> Non
     squares = 2 * (capture - centre) ** 2
     half = _feature_square_roots(moving_mean(squares, cycle // 2)[::hop])
     rms = _feature_square_roots(moving_mean(squares, cycle)[::hop])
-    found["half.minimum"] = float(half.min())
-    found["half.maximum"] = float(half.max())
-    found["rms.minimum"] = float(rms.min())
-    found["rms.maximum"] = float(rms.max())
-    found["rms.median"] = float(np.median(rms))
-    found["rms.low"], found["rms.high"] = (float(value) for value in np.percentile(rms, [10, 90]))
-    found["rms.first"] = float(rms[0])
-    found["rms.last"] = float(rms[-1])
-    found["rms.below"] = float(np.mean(half < 0.9 * _normal_level_for_features(rms)))
-    found["rms.above"] = float(np.mean(half > 1.1 * _normal_level_for_features(rms)))
-    found["rms.dead"] = float(half.min() / _normal_level_for_features(rms))
-    found["rms.peak"] = float(half.max() / _normal_level_for_features(rms))
-    found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
+    normal = _normal_level_for_features(rms)
+    found |= {
+        "half.minimum": float(half.min()),
+        "half.maximum": float(half.max()),
+        "rms.minimum": float(rms.min()),
+        "rms.maximum": float(rms.max()),
+        "rms.median": float(np.median(rms)),
+        "rms.low": float(np.percentile(rms, 10)),
+        "rms.high": float(np.percentile(rms, 90)),
+        "rms.first": float(rms[0]),
+        "rms.last": float(rms[-1]),
+        "rms.below": float(np.mean(half < 0.9 * normal)),
+        "rms.above": float(np.mean(half > 1.1 * normal)),
+        "rms.dead": float(half.min() / normal),
+        "rms.peak": float(half.max() / normal),
+        "rms.step": float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9)),
+    }
 
 
 def _normal_level_for_features(rms: FloatArray) -> float:
@@ -332,15 +342,17 @@ def _capture_modulation_features(capture: FloatArray, found: dict[str, float]) -
     amplitude = 2 * np.abs(moving_mean(capture * turn, cycle)[:: cycle // 8])
     usual = max(float(np.median(amplitude)), 1e-3)
     low, high = np.percentile(amplitude, [10, 90])
-    found["fundamental.spread"] = float(high - low) / usual
-    found["fundamental.change"] = float(np.median(np.abs(amplitude[4:] - amplitude[:-4]))) / usual
     lag = max(8, amplitude.size // 3)
     far = np.abs(amplitude[lag:] - amplitude[:-lag])
-    found["fundamental.drift"] = float(np.median(far)) / usual if far.size else 0.0
-    found["dc.offset"] = abs(float(np.median(moving_mean(capture, cycle)))) / usual
     depth, fit = _best_sine_for_features(amplitude)
-    found["flicker.depth"] = depth / usual
-    found["flicker.fit"] = fit
+    found |= {
+        "fundamental.spread": float(high - low) / usual,
+        "fundamental.change": float(np.median(np.abs(amplitude[4:] - amplitude[:-4]))) / usual,
+        "fundamental.drift": float(np.median(far)) / usual if far.size else 0.0,
+        "dc.offset": abs(float(np.median(moving_mean(capture, cycle)))) / usual,
+        "flicker.depth": depth / usual,
+        "flicker.fit": fit,
+    }
 
 
 def _best_sine_for_features(values: FloatArray) -> tuple[float, float]:
@@ -380,15 +392,15 @@ def _cycle_spectra_for_features(capture: FloatArray) -> AnyArray:
 def _capture_harmonic_features(spectra: AnyArray, found: dict[str, float]) -> None:
     share = np.abs(spectra) / np.maximum(np.abs(spectra[:, 1:2]), 1e-9)
     usual = np.median(share, axis=0)
-    for order in _ORDERS:
-        found[f"harmonic.{order}"] = float(usual[order])
     characteristic = usual[[5, 7, 11, 13]]
-    found["harmonic.least"] = float(characteristic.min())
-    found["harmonic.most"] = float(characteristic.max())
-    found["harmonic.even"] = float(np.sqrt((usual[[2, 4, 6, 8, 10, 12]] ** 2).sum()))
     high = float(np.sqrt((usual[14:] ** 2).sum()))
-    found["high.level"] = high
-    found["high.share"] = high / max(float(np.sqrt((usual[2:] ** 2).sum())), 1e-9)
+    found |= {f"harmonic.{order}": float(usual[order]) for order in _ORDERS} | {
+        "harmonic.least": float(characteristic.min()),
+        "harmonic.most": float(characteristic.max()),
+        "harmonic.even": float(np.sqrt((usual[[2, 4, 6, 8, 10, 12]] ** 2).sum())),
+        "high.level": high,
+        "high.share": high / max(float(np.sqrt((usual[2:] ** 2).sum())), 1e-9),
+    }
 
 
 def _capture_notch_features(capture: FloatArray, live: AnyArray, found: dict[str, float]) -> None:
@@ -402,8 +414,10 @@ def _capture_notch_features(capture: FloatArray, live: AnyArray, found: dict[str
     spectrum[int(_NOTCH) + 1 :] = 0
     shape = np.fft.irfft(spectrum, cycle)
     variance = max(float(np.mean(shape**2)), 1e-18)
-    found["notch.peak"] = float(np.abs(shape).max())
-    found["notch.kurtosis"] = float(np.mean(shape**4)) / variance**2
+    found |= {
+        "notch.peak": float(np.abs(shape).max()),
+        "notch.kurtosis": float(np.mean(shape**4)) / variance**2,
+    }
 
 
 def _capture_transient_features(capture: FloatArray, bandwidth: float, found: dict[str, float]) -> None:
@@ -431,10 +445,12 @@ def _capture_transient_features(capture: FloatArray, bandwidth: float, found: di
         np.minimum(deviation[cycle:], past, out=deviation[cycle:])
         np.minimum(deviation[:-cycle], future, out=deviation[:-cycle])
         excess = np.maximum(deviation - max(_LOUD * noise, _SMALL), 0.0)
-        found[name] = max(float(deviation.max()), _SMALL)
-        found[f"{name}.noise"] = float(deviation.max()) / max(noise, _SMALL / _LOUD)
-        found[f"{name}.excess"] = float(excess.max())
-        found[f"{name}.energy"] = float(np.square(excess).sum())
+        found |= {
+            name: max(float(deviation.max()), _SMALL),
+            f"{name}.noise": float(deviation.max()) / max(noise, _SMALL / _LOUD),
+            f"{name}.excess": float(excess.max()),
+            f"{name}.energy": float(np.square(excess).sum()),
+        }
         if name == "transient.all":
             found |= {burst: found[f"{name}{kind}"] for burst, kind in zip(BURSTS, _KINDS, strict=False)}
             place = int(deviation.argmax())

@@ -23,6 +23,9 @@ _PHASES = "ABC"
 _LEVELS = ("sag", "swell", "interruption", "rapid voltage change")
 _RAMP = {"harmonics": 0.04, "notching": 0.0, "flicker": 0.5, "unbalance": 2.0, "DC offset": 0.5}
 """Rise and fall times of steady disturbances [s]."""
+_CONNECTED = 2.0
+_BANK_RISE = 0.015
+"""Time for which a capacitor bank is connected [s], and what it adds to the voltage."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Disturbance:
     It starts at `start` and lasts for `duration` [s]; a transient decays with that time constant. The magnitude is the
     RMS of sags, swells, interruptions and rapid voltage changes [pu], the peak of transients and depth of notches [pu
     of the peak], and the amplitude of the 5th harmonic, the modulation, the negative sequence and the direct voltage
-    [fraction]. The frequency is that of a transient, 0 for an impulse, or of the modulation [Hz].
+    [fraction]. The frequency is that of a transient, 0 for an impulse, or of the modulation [Hz]. A transient that is
+    the connection of a capacitor bank raises the voltage for two seconds by `rise` [fraction].
     """
 
     type: str
@@ -41,11 +45,13 @@ class Disturbance:
     duration: float
     magnitude: float
     frequency: float = 0.0
+    rise: float = 0.0
 
     @property
     def end(self) -> float:
         """Time at which it has fully ended [s]."""
-        return self.start + (12 * self.duration if self.type == "transient" else self.duration)
+        lasting = max(12 * self.duration, _CONNECTED * bool(self.rise))
+        return self.start + (lasting if self.type == "transient" else self.duration)
 
     def truth(self, seconds: float) -> dict[str, str]:
         """Return what a meter should find in a record of that length: the columns of ``truth.csv``."""
@@ -149,6 +155,7 @@ def _disturb_sample_phase(
         level[inside] *= one.magnitude
     elif one.type == "transient":
         after = since >= 0
+        level[after & (since < _CONNECTED)] *= 1 + one.rise
         decay = np.exp(-since[after] / one.duration)
         swing = np.sin(2 * pi * one.frequency * since[after]) if one.frequency else 1.0
         extra[after] += one.magnitude * decay * swing * np.sign(np.sin(one.start * 314 + shift))
@@ -246,7 +253,11 @@ def _short_sample_recordings(seed: int) -> list[SampleRecording]:
         "sag.cfg": ([Disturbance("sag", "ABC", 0.4, 0.25, draw.uniform(0.6, 0.8))], 1.0, 3200.0),
         "interruption.cfg": ([Disturbance("interruption", "ABC", 0.5, 0.8, 0.02)], 2.0, 6400.0),
         "capacitor.cfg": (
-            [Disturbance("transient", "ABC", 0.2056, 0.004, draw.uniform(0.5, 0.8), draw.uniform(500, 900))],
+            [
+                Disturbance(
+                    "transient", "ABC", 0.3056, 0.004, draw.uniform(0.5, 0.8), draw.uniform(500, 900), _BANK_RISE
+                )
+            ],
             0.5,
             12_800.0,
         ),
@@ -293,8 +304,9 @@ def _long_sample_recording(seed: int, minutes: float) -> SampleRecording:
     disturbances = []
     clock = gap
     for event_type, phases, duration, magnitude, frequency in event_types:
+        rise = _BANK_RISE if event_type == "transient" and frequency else 0.0
         disturbances.append(
-            Disturbance(event_type, phases, round(clock, 4), duration, float(magnitude), float(frequency))
+            Disturbance(event_type, phases, round(clock, 4), duration, float(magnitude), float(frequency), rise)
         )
         clock += duration + gap
     return SampleRecording(

@@ -230,6 +230,7 @@ class TextRows:
         self.compiled = content.size >= _COMPILED_FROM
         self.n_rows = self.n_short = 0
         self.places = np.empty(0, np.int64)
+        self._kept: dict[int, FloatArray] = {}
 
     def index(
         self, column: int | None = None, first_row: int = 0, value: Callable[[str], float] | Clock | None = None
@@ -254,7 +255,21 @@ class TextRows:
         self.places = np.concatenate([*places, [self.content.size]])
 
     def table(self, first: int, stop: int, columns: Sequence[int]) -> FloatArray:
-        """Return columns of some rows, with NaN where a field is missing or not a number."""
+        """Return columns of some rows, with NaN where a field is missing or not a number.
+
+        Columns of a small text are parsed once, and kept.
+        """
+        if self.compiled:
+            return self._read(first, stop, columns)
+        self.content.read(0, 0)  # fails if it has changed
+        missing = [column for column in dict.fromkeys(columns) if column not in self._kept]
+        if missing:
+            self._kept |= zip(missing, self._read(0, self.n_rows, missing).T, strict=True)
+        kept = [self._kept[column][first:stop] for column in columns]
+        return np.stack(kept, axis=1) if kept else np.empty((max(stop - first, 0), 0))
+
+    def _read(self, first: int, stop: int, columns: Sequence[int]) -> FloatArray:
+        """Columns of some rows, parsed."""
         parts = [np.empty((0, len(columns)))]
         at = first // _EVERY
         end = -(-stop // _EVERY)

@@ -174,16 +174,24 @@ _BY_VOLTAGE = 3.0  # tuned
 """Change of the active power that is a load's, beyond that of the voltage times this."""
 _FACTOR = 0.5  # tuned
 _LOAD_CURRENT = 4.0  # tuned
-"""Least power factor of a load that is switched, and its largest rise of the current: a motor that starts has less, or
-takes more."""
+_LOAD_DIP = 0.08  # tuned
+"""Least power factor of a load that is switched, its largest rise of the current, and the dip that it makes at most
+[pu]: a motor that starts has a lower factor, or takes more; so does a fault."""
+_BANK_FACTOR = 0.1  # tuned
+_BANK_POWER = 0.3  # tuned
+"""Largest power factor, and least change of the reactive power, of a capacitor bank."""
 _BRIEF = 1.6  # tuned
 """Cycles up to which a dip is brief: a window of a cycle has its edges, and its harmonics are theirs."""
 _LOW_VOLTAGE = (100.0, 1000.0)
 """Voltages of a phase in a network whose neutral is earthed [V]; those of secondary windings are lower."""
 _SAME_CURRENT = 0.05  # tuned
 _SAME_VOLTAGE = 0.03  # tuned
-_LOST = 0.15  # tuned
+_LOST = 0.35  # tuned
 """Change of currents, and of other phases [pu], that a lost input leaves as they are; its level at most [pu]."""
+_DEAD = 0.15  # tuned
+"""Level [pu] above which a phase has voltage before an interruption."""
+_MOST_MOVED = 0.9
+"""Largest rise of a phase whose neutral moves [pu]: to the voltage between phases and slightly beyond, no resonance."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
 _FLAT_CYCLES = 12.0  # tuned
@@ -295,9 +303,9 @@ class CauseFacts:
 
     @cached_property
     def second(self) -> float:
-        """Rise of the second harmonic [pu]; 0 if unknown."""
-        known = [e.details for e in self.events if {"second_before", "second_during"} <= e.details.keys()]
-        return max((one["second_during"] - one["second_before"] for one in known), default=0.0)
+        """Rise of the second harmonic [pu], from none if that before is unknown; 0 if unknown."""
+        known = [event.details for event in self.events if "second_during" in event.details]
+        return max((one["second_during"] - one.get("second_before", 0.0) for one in known), default=0.0)
 
     @cached_property
     def has_inrush(self) -> bool:
@@ -311,8 +319,11 @@ class CauseFacts:
 
     @cached_property
     def is_brief(self) -> bool:
-        """Whether what is low or high is so for a cycle and a half at most."""
-        return bool(self.levels) and max(event.cycles for event in self.levels) <= _BRIEF
+        """Whether what is low or high is so for a cycle and a half at most, and no part of it lasts."""
+        if self.moving is None or self.moving.recovery < _RETURNS:
+            return False
+        moving = [event.cycles for event in self.events if event.type in _MOVING]
+        return bool(moving) and max(moving) <= _BRIEF
 
     @cached_property
     def has_plain_current(self) -> bool:
@@ -335,7 +346,7 @@ class CauseFacts:
     @cached_property
     def active_steps(self) -> bool:
         """Whether the active power changes, as no capacitor makes it, by more than the voltage explains."""
-        least = _ACTIVE + _BY_VOLTAGE * (0.0 if np.isnan(self.lasting) else abs(self.lasting))
+        least = _ACTIVE + _BY_VOLTAGE * (self.size if np.isnan(self.lasting) else abs(self.lasting))
         return any(abs(one.active) > least and one.reactive > -_ACTIVE for one in self.currents[:1])
 
     @cached_property
@@ -343,6 +354,14 @@ class CauseFacts:
         """Whether the currents change as those of a load that is switched, and not of a motor that starts."""
         return any(
             abs(one.active) > _ACTIVE and one.factor > _FACTOR and one.ratio < _LOAD_CURRENT
+            for one in self.currents[:1]
+        )
+
+    @cached_property
+    def is_bank(self) -> bool:
+        """Whether the current of a capacitor bank stops or sets in: the power steps by reactive power alone."""
+        return any(
+            one.factor < _BANK_FACTOR and one.rise * one.reactive < 0 and abs(one.reactive) > _BANK_POWER
             for one in self.currents[:1]
         )
 
@@ -368,7 +387,7 @@ class CauseFacts:
         least = _BACK
         if self.is_unequal and self.dip > _LARGE:
             least = _BACK_LARGE
-        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP:
+        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load:
             least = _BACK_EQUAL  # it may be a motor's, whose last part of the run-up is quick
         return trace.recovery >= least or trace.in_steps >= least
 
@@ -399,7 +418,7 @@ class CauseFacts:
         if trace is None or len(trace.labels) < 3:
             return False
         moves = np.where(trace.dips >= trace.rises, trace.dips, -trace.rises)
-        return bool(moves.min() < -0.04 and moves.max() > 0.06)  # tuned
+        return bool(-_MOST_MOVED < moves.min() < -0.04 and moves.max() > 0.06)  # tuned
 
     @cached_property
     def is_broken_neutral(self) -> bool:
@@ -412,7 +431,7 @@ class CauseFacts:
     def is_lost_input(self) -> bool:
         """Whether voltages are lost while the other phases and all currents stay: a fuse of a voltage transformer."""
         trace = self.moving
-        if trace is None or self.starts_inside or not self.ends_inside or not trace.fall >= _STEEP:
+        if trace is None or self.starts_inside or not self.ends_inside:
             return False
         lost = trace.after_start < _LOST
         if lost.all() or not lost.any():
@@ -457,7 +476,7 @@ class CauseRule:
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_motor = not f.is_unequal and not f.is_deep and not f.returns_at_once
+    is_motor = not f.is_unequal and not f.is_deep and (not f.returns_at_once or (f.is_load and f.dip < _LOAD_DIP))
     is_low = f.falls or f.neutral_moves
     return f.has_plain_current and not f.saturates and f.is_steep and is_low and not is_motor and f.is_over
 
@@ -472,7 +491,7 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
-    is_low_before = any(e.type == "sag" and e.magnitude > _LOST and e.start < dead[0].start for e in f.levels if dead)
+    is_low_before = any(e.type == "sag" and e.magnitude > _DEAD and e.start < dead[0].start for e in f.levels if dead)
     is_carried = not f.currents or f.currents[0].ratio > _CURRENT
     is_dip = is_low_before and is_carried
     return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_dip
@@ -500,12 +519,18 @@ RULES = (
     CauseRule(
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
-    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? The currents do not change"),
+    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
+    CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
     CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
-    CauseRule("transient", "capacitor switching", 0.0, lambda f: _is_cause_switching(f) and _is_cause_capacitor(f)),
+    CauseRule(
+        "transient",
+        "capacitor switching",
+        0.0,
+        lambda f: _is_cause_switching(f) and not f.active_steps and _is_cause_capacitor(f),
+    ),
     CauseRule(
         "all phases briefly",
         "fault",
@@ -579,7 +604,10 @@ RULES = (
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
     CauseRule("step up", "load switching", 0.02, lambda f: f.stays and not f.falls and "transient" not in f.types),
     CauseRule(
-        "step down", "load switching", 0.02, lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current
+        "step down",
+        "load switching",
+        0.02,
+        lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current and f.dip < _LOAD_DIP,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
@@ -658,7 +686,9 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     """How the voltage changes and returns."""
     trace = facts.moving
     if trace is None:
-        if facts.trace is not None:
+        if abs(facts.lasting) >= _FEEDS and facts.transient is not None:
+            yield f"the voltage stays {100 * abs(facts.lasting):.1f} % {'higher' if facts.lasting > 0 else 'lower'}"
+        elif facts.trace is not None:
             yield f"Urms changes by {100 * facts.size:.1f} %, too little to name a cause by it"
         return
     yield _evidence_of_change(trace, facts)

@@ -110,8 +110,9 @@ class IncidentFinder:
         return sorted(groups, key=lambda group: min(self.events[i].start for i in group))
 
     def _was_undistorted(self, group: Sequence[int]) -> bool:
-        """Whether the THD before an incident is known, and below its limit."""
-        return any(self.events[i].details.get("thd_before", 1.0) < self.thresholds.thd for i in group)
+        """Whether the THD before an incident is below its limit, or the record is too short to tell."""
+        unknown = 0.0 if 0 < min(self.events[i].start for i in group) < _WINDOW else np.inf
+        return any(self.events[i].details.get("thd_before", unknown) < self.thresholds.thd for i in group)
 
     def _make(self, group: Sequence[int]) -> Incident:
         """The incident of some events."""

@@ -348,6 +348,11 @@ _FEWEST = 3
 """Values of Urms(1/2) of a stage."""
 _PART = 0.5  # tuned
 """Change of a phase between stages, over the largest, that counts for its time."""
+_FADES = 4.0
+_INSTANT = 0.125
+_LEFT = 0.3
+"""The poles of a breaker open one after another. A voltage that is more than this multiple of what is left is opened
+where, in windows of this many cycles, it last exceeds the middle between this share of it and what is left."""
 _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
@@ -366,7 +371,7 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
         return ()
     runs = _merge_alike_stages(_add_brief_stages(_steady_stage_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
-    steps = [_step_between(time, old, new, find_step) for old, new in pairwise(runs)]
+    steps = [_step_between(time, rows, old, new, thresholds, find_step) for old, new in pairwise(runs)]
     bounds = [trace.start, *np.maximum.accumulate(steps).tolist(), float(trace.time[-1] + trace.cycle / 2)]
     stages: list[IncidentStage] = []
     for (start, end), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
@@ -375,28 +380,36 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
     return tuple(_trim_stages(stages))
 
 
-def _step_between(time: FloatArray, old: _Run, new: _Run, find_step: StepFinder) -> float:
+def _step_between(
+    time: FloatArray, rows: FloatArray, old: _Run, new: _Run, thresholds: Thresholds, find_step: StepFinder
+) -> float:
     """Time of the step from one stage to the next on the waveform [s].
 
-    It is that of the first channel which goes away from 1 pu, or of the last which comes back to it.
+    It is that of the first channel which goes away from 1 pu, or of the last which comes back to it; where a supply is
+    opened, of the last that was low before. What follows the step slowly, as when motors accelerate, is no part of it.
     """
-    change = np.abs(new[2] - old[2])
+    soon = old[1] + _STEP - 1
+    levels = rows[:, soon] if soon < new[1] else new[2]
+    change = np.abs(levels - old[2])
     is_brief = min(old[1] - old[0], new[1] - new[0]) <= _FEWEST
-    between = (float(time[max(old[1] - 2, old[0])]), float(time[min(new[0] + 1, time.size - 1)]))
+    between = (float(time[max(old[1] - 2, old[0])]), float(time[min(soon, new[0] + 1, time.size - 1)]))
+    opened = (old[2] < thresholds.sag) & (old[2] > _FADES * new[2]) & bool(new[2].max() < thresholds.interruption)
+    width = _INSTANT if opened.any() else 0.5 if is_brief else 1.0
+    past = _LEFT * old[2] if opened.any() else old[2]
     steps = [
-        find_step(i, between, (float(old[2][i]), float(new[2][i])), 0.5 if is_brief else 1.0)
-        for i in np.flatnonzero(change > _PART * change.max()).tolist()
+        find_step(i, between, (float(past[i]), float(levels[i])), width)
+        for i in np.flatnonzero(opened if opened.any() else change > _PART * change.max()).tolist()
     ]
     known = [step for step in steps if np.isfinite(step)] or [between[1]]
     comes_back = np.abs(new[2] - 1).max() < np.abs(old[2] - 1).max()
-    return max(known) if comes_back else min(known)
+    return max(known) if comes_back or opened.any() else min(known)
 
 
 def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:
-    """First value and the one after the last of each stretch in which no phase moves."""
+    """First value and the one after the last of each stretch in which no phase moves; the last may be short."""
     moves = np.abs(np.diff(rows, axis=1)).max(axis=0, initial=0.0) > _STEADY
     bounds = [0, *(np.flatnonzero(moves) + 1).tolist(), rows.shape[1]]
-    return [(a, b) for a, b in pairwise(bounds) if b - a >= _FEWEST]
+    return [(a, b) for a, b in pairwise(bounds) if b - a >= _FEWEST - (b == rows.shape[1] and a > 0)]
 
 
 def _add_brief_stages(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
