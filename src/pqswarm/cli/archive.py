@@ -72,7 +72,7 @@ def export(
 
 @app.command(cls=Command)
 def check(folder: Folder) -> None:
-    """Check an archive: damage, missing files, failures, refused events.
+    """Check an archive: damage, missing files, failures, rejected events.
 
     All rows are compared with their digests and with each other. It cannot see whether recordings on disk have changed,
     nor the claims of processes that are analysing.

@@ -490,7 +490,7 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         """Return a short description."""
         count = self.hyperparameters.n_neighbors
         metric = self.hyperparameters.metric.capitalize()
-        return f"{f'{count} nearest neighbours' if count > 1 else 'the nearest neighbour'} by {metric} distance"
+        return f"{f'{count} nearest neighbors' if count > 1 else 'the nearest neighbor'} by {metric} distance"
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
@@ -748,7 +748,7 @@ class KNNRegressor(_NearestNeighbors, Regressor):
         """Return a short description."""
         count = self.hyperparameters.n_neighbors
         metric = self.hyperparameters.metric.capitalize()
-        return f"the mean of {count} nearest neighbours by {metric} distance"
+        return f"the mean of {count} nearest neighbors by {metric} distance"
 
 
 class OrdinaryRegressor(ScikitLearner, Regressor):

@@ -1076,10 +1076,10 @@ class StudyPlan(PlanPart):
     def named_specification(self, name: str) -> Specification:
         """Return a specification of the multiverse by its name."""
         if self.multiverse is None:
-            raise PqswarmError(f"the plan has no multiverse, so it has no reading {name!r}: leave it out.")
+            raise PqswarmError(f"the plan has no multiverse, so it has no specification {name!r}: leave it out.")
         specifications = {each.name: each for each in self.multiverse.list_specifications()}
         if name not in specifications:
-            raise unknown_name("reading", name, specifications)
+            raise unknown_name("specification", name, specifications)
         return specifications[name]
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":

@@ -322,7 +322,7 @@ def _draw_figure_urms(
     scale: float,
 ) -> None:
     if analysis.characterization is None:
-        raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
+        raise PqswarmError("the measurements of this analysis were dropped: analyze the recording again.")
     series = analysis.characterization.require_series()
     levels = analysis.thresholds
     urms = {one.number: line for one, line in zip(analysis.references, series.urms, strict=True)}

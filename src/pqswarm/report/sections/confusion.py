@@ -26,7 +26,7 @@ def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         "",
         f"Confusion matrices: all features, and the best subset of {classifier.baseline}",
         f"Rows are true classes, columns predicted ones, for {study.searched_on}. The diagonal counts correct "
-        f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognised; "
+        f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognized; "
         f"precision: percentage of the {study.item}s assigned to a class that belong to it. 100 means all.",
         plot_confusion,
         noise.before,

@@ -91,7 +91,7 @@ def _feature_table(study: DatasetSummary, classifier: ClassifierSummary, fractio
         for i in sorted(listed.tolist(), key=lambda i: (-fraction[i], i))
     ]
     named = (
-        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighbouring bands "
+        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighboring bands "
         f"overlap. "
         if is_wavelet
         else ""

@@ -96,7 +96,7 @@ def _of_classifier(classifier: ClassifierSummary, table: Table) -> Table:
 
 def _stages_guide(study: AnySummary) -> str:
     """Which data set the paper's tables are of."""
-    text = "The paper's tables and figures follow in its order, with its values in grey."
+    text = "The paper's tables and figures follow in its order, with its values in gray."
     if not study.first.name:
         return text
     others = "the specifications" if isinstance(study, MultiverseSummary) else "all data sets"
@@ -143,8 +143,8 @@ def _stages_events_table(study: DatasetSummary) -> Table:
 
 def _say_bench_fraction(fraction: float | Mapping[str, float]) -> str:
     if isinstance(fraction, Mapping):
-        return "Of some classes a part of the events comes from the simulated bench."
-    return f"A fraction of {fraction:.0%} of the events comes from the simulated bench (paper: about 10 %)."
+        return "Part of the events of some classes comes from the simulated test bench."
+    return f"{100 * fraction:.0f} % of the events come from the simulated test bench (paper: about 10 %)."
 
 
 def _range_in_words(name: str, spec: Any) -> str:

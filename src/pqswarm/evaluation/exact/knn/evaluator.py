@@ -27,7 +27,7 @@ _Singles = npt.NDArray[np.float32]
 class KNNHyperparameters(Parameters):
     """Hyperparameters of nearest neighbours."""
 
-    n_neighbors: int = parameter("neighbours that vote", default=3, low=1, high=15, symbol="k")
+    n_neighbors: int = parameter("neighbors that vote", default=3, low=1, high=15, symbol="k")
     metric: str = parameter("distance", default="manhattan", choices=METRICS)
 
 
@@ -203,7 +203,7 @@ class FoldView:
 class KNNRegressionHyperparameters(Parameters):
     """Hyperparameters of k-NN regression."""
 
-    n_neighbors: int = parameter("neighbours whose mean is predicted", default=5, low=1, high=15, symbol="k")
+    n_neighbors: int = parameter("neighbors whose mean is predicted", default=5, low=1, high=15, symbol="k")
     metric: str = parameter("distance", default="euclidean", choices=METRICS)
 
 

@@ -453,7 +453,7 @@ class DiscreteNBHyperparameters(Parameters):
     )
     alpha: float = parameter("count added to each feature", default=1.0, low=1e-10, high=1e10)
     fit_prior: bool = parameter("whether classes have their frequency as prior", default=True)
-    norm: bool = parameter("whether the weights of a class are normalised; complement", default=False)
+    norm: bool = parameter("whether the weights of a class are normalized; complement", default=False)
     binarize: float = parameter("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
 
     def estimator(self) -> Any:

@@ -310,7 +310,7 @@ def listing_headline(
     elif recordings:
         lines.append("No disturbance was found.")
     if n_failures:
-        lines.append(f"{count_text(n_failures, 'recording')} could not be analysed: see Failures.")
+        lines.append(f"{count_text(n_failures, 'recording')} could not be analyzed: see Failures.")
     return lines
 
 
