@@ -20,7 +20,7 @@ from pqswarm.events.parameters import Fixed, Range, check_parameters, order_rang
 Ranges = dict[str, Range]
 
 SOURCES: tuple[str, ...] = ("model", "bench")
-"""Sources of events: the parametric models of Table 1, and the simulated laboratory bench."""
+"""Sources of events: the parametric models of Table 1, and the simulated test bench."""
 
 
 @dataclass(frozen=True)

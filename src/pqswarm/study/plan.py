@@ -469,7 +469,7 @@ class SubsetsPlan(PlanPart):
     Attributes
     ----------
     averaged : int
-        Number of best subsets of each algorithm, at most `runs`, whose classifiers are averaged and tested beside the
+        Number of best subsets of each algorithm, at most `runs`, whose classifiers are averaged and tested next to the
         best one alone; 1: none are. Averaged are class probabilities, otherwise decision functions, otherwise votes.
     fixed : tuple of str or int
         Features in every subset.
