@@ -1,4 +1,4 @@
-"""2D-UPSO, the paper's algorithm: unified particle swarm optimisation with learning in two dimensions."""
+"""2D-UPSO, the paper's algorithm: unified particle swarm optimization with learning in two dimensions."""
 
 import numpy as np
 

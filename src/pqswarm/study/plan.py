@@ -527,7 +527,7 @@ class ClassifierPlan(PlanPart):
     --------
     >>> plan = ClassifierPlan(name="5-NN", kind="k-nn", n_neighbors=5)
     >>> plan.parameters, plan.make().describe()
-    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
+    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbors by Manhattan distance')
     """
 
     name: Name

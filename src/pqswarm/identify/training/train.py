@@ -509,7 +509,7 @@ def check_model(
     rate : float, optional
         Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
-        Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
+        Analyze each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
         worst event, :attr:`pqswarm.identify.Analysis.main`; without events it is an undisturbed voltage. By default the
         model is given the event in per unit.
     nominal_voltage : float, optional

@@ -77,7 +77,7 @@ def _most_frequent_confusions(
 
 @styled
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str], *, narrow: bool = False) -> Figure:
-    """Draw two confusion matrices on one colour scale, with recall on the right and precision at the bottom [%]."""
+    """Draw two confusion matrices on one color scale, with recall on the right and precision at the bottom [%]."""
     n = len(class_names)
     panels = {"All features": before, "Selected features": after}
     worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))

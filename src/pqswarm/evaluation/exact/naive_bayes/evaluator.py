@@ -270,7 +270,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
 
 def _order_nb_masks(masks: BoolArray) -> IntArray:
-    """An order in which neighbouring masks share many features, the most frequent ones first."""
+    """An order in which neighboring masks share many features, the most frequent ones first."""
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
