@@ -94,10 +94,36 @@ def _copy_reports(app, exception):
             shutil.copy(path, app.outdir / "results" / path.name)
 
 
+_NAMES = (
+    (r"<summary>(?=<span class=\"toctree-toggle\")", '<summary aria-label="Pages of this section">'),
+    (r"<div role=\"list\" class=\"citation-list\">", '<div class="citation-list">'),
+    (r"(<div class=\"citation\" id=\"[^\"]*\") role=\"doc-biblioentry\"", r"\1"),
+    (
+        r"(<p><a class=\"reference internal\" href=\"[^\"]*\")(><span class=\"doc\">([^<]*)</span>)",
+        r'\1 aria-label="\3"\2',
+    ),
+)
+"""What the theme and numpydoc write without a name or with a wrong role, and what screen readers need."""
+
+
+def _name_for_screen_readers(app, exception):
+    """Correct the pages as written: the theme has no template for these parts."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for path in app.outdir.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        named = text
+        for pattern, replacement in _NAMES:
+            named = re.sub(pattern, replacement, named)
+        if named != text:
+            path.write_text(named, encoding="utf-8")
+
+
 def setup(app):
     """Register the module index, reports, and MathML formulas, which browsers render without a script."""
     app.connect("doctree-resolved", _link_reports)
     app.connect("build-finished", _copy_reports)
+    app.connect("build-finished", _name_for_screen_readers)
     app.connect("builder-inited", write_module_index)
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _quote, priority=100)  # before numpydoc

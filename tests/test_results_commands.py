@@ -60,7 +60,7 @@ def small_command(words):
             for i, (name, keys) in enumerate(alternatives.items()):
                 if "dataset.events_per_class" in keys:
                     changes[f"multiverse.choices.{choice}.{name}"] = {"dataset.events_per_class": 10 + i}
-    if plan.multiverse is not None and "--reading" not in kept:
+    if plan.multiverse is not None and "--specification" not in kept:
         changes |= {"multiverse.design": "random", "multiverse.specifications": 8, "multiverse.marked": {}}
     options = [f"--set={key}={_toml(value)}" for key, value in changes.items()]
     return [*kept, *options, "--jobs", "1"]

@@ -70,7 +70,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
     """Build the error for a misspelt name, with the nearest known name and the list of all names."""
     names = list(known)
     given = shorten(name)
-    same = [one for one in names if one.lower() == given.lower()]
-    close = same or difflib.get_close_matches(given, names, n=1)
+    same = [one for one in names if f"-{one}".lower().endswith(f"-{given}".lower())]
+    close = same or difflib.get_close_matches(given, names)
     hint = f": did you mean {close[0]!r}?" if close else "."
     return PqswarmError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(names)}.")

@@ -69,7 +69,7 @@ def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch)
     monkeypatch.setattr("pqswarm.cli.identify._identified_text", tell)
     rows = tmp_path / "rows.csv"
     result = run("identify", folder, "--csv", rows, code=1)
-    assert "fault.cfg: could not be analysed: ZeroDivisionError" in result.stderr
+    assert "fault.cfg: could not be analyzed: ZeroDivisionError" in result.stderr
     assert "steady.csv" in result.stdout
     assert [row["label"] for row in csv.DictReader(rows.read_text(encoding="utf-8").splitlines())] == ["harmonics"]
 

@@ -78,7 +78,7 @@ def test_once_that_is_stopped_is_not_taken_for_done(folder, monkeypatch, pqswarm
     monkeypatch.setattr("pqswarm.identify.folder.watch.Watcher.look", stop)
     ended = pqswarm("watch", folder, "--once")
     assert ended.returncode == 130
-    assert "stopped; 0 files analysed" in ended.stderr
+    assert "stopped; 0 files analyzed" in ended.stderr
     assert "the next run resumes" in ended.stderr
     assert "resumes" not in run("watch", folder).stderr
 
@@ -120,12 +120,12 @@ def test_identify_and_watch_share_an_archive(folder, tmp_path):
     home = tmp_path / "home"
     first = run("identify", folder, "--archive", home, "--jobs", 2, "--csv", tmp_path / "a.csv", code=1)
     again = run("identify", folder, "--archive", home, "--csv", tmp_path / "b.csv", code=1)
-    assert again.stderr.count("(analysed before)") == 2
+    assert again.stderr.count("(analyzed before)") == 2
     assert again.stdout.replace("b.csv", "a.csv") == first.stdout
     run("identify", folder, "--csv", tmp_path / "c.csv", code=1)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
     told = run("watch", folder / ".." / folder.name, "--once", "--settle", 0, "--archive", home)
     assert json.loads(told.stdout)["type"] == "sag"
     assert "events" not in told.stderr  # nothing was analysed again
-    assert "(analysed before)" not in run("identify", folder, "--archive", home, "--reanalyze", code=1).stderr
+    assert "(analyzed before)" not in run("identify", folder, "--archive", home, "--reanalyze", code=1).stderr
     assert "--archive" in refused("identify", folder, "--reanalyze")

@@ -21,7 +21,7 @@ from pqswarm.evaluation.estimators import takes_missing
 from tests.evaluation.data import dataset, random_masks
 
 NEIGHBOURS = KNeighborsClassifier(5)
-EXACT = "KNNEvaluator: exact for 5 nearest neighbours by Euclidean distance"
+EXACT = "KNNEvaluator: exact for 5 nearest neighbors by Euclidean distance"
 
 
 class OwnPipeline(Pipeline):

@@ -25,8 +25,8 @@ def test_one_vocabulary():
 
 
 def test_descriptions():
-    assert KNN().describe() == "3 nearest neighbours by Manhattan distance"
-    assert KNN({"n_neighbors": 1, "metric": "chebyshev"}).describe() == "the nearest neighbour by Chebyshev distance"
+    assert KNN().describe() == "3 nearest neighbors by Manhattan distance"
+    assert KNN({"n_neighbors": 1, "metric": "chebyshev"}).describe() == "the nearest neighbor by Chebyshev distance"
     assert KERNEL().describe() == "naive Bayes with kernels of bandwidth 0.004"
     assert KERNEL({"floor": 0.01}).describe() == "naive Bayes with kernels of bandwidth 0.004 and a floor of 0.01"
     assert ANY({"estimator": "sklearn.svm.SVC"}).describe() == "sklearn.svm.SVC()"

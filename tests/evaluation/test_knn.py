@@ -37,7 +37,7 @@ def check_against_definition(X, y, folds, k, metric, masks, *, scaling, n_jobs=N
 
 
 def three_nearest(data, y, folds):
-    """Predictions by the three nearest neighbours by Manhattan distance, ties to the lower index."""
+    """Predictions by the three nearest neighbors by Manhattan distance, ties to the lower index."""
     apart = squareform(pdist(data, "cityblock"))
     apart[folds.test_fold[:, np.newaxis] == folds.test_fold] = np.inf
     third = np.partition(apart, 2, axis=1)[:, 2:3]

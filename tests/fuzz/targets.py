@@ -174,7 +174,7 @@ def run_command(path, folder):
     told = err.getvalue()
     require(code in (0, 1, 2, None), f"exit code {code}")
     check_terminal(told.replace(str(folder), ""), "what the command says")
-    for word in ("could not be analysed: ", "unforeseen", "Traceback"):
+    for word in ("could not be analyzed: ", "unforeseen", "Traceback"):
         require(word not in told, f"the command says: {told[:300]!r}")
     if page.exists():
         check_html(page.read_text("utf-8"), "page")

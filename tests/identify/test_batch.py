@@ -77,10 +77,10 @@ def test_files_of_one_name_are_told_apart(folder, small):
     ("error", "reason"),
     [
         (PqswarmError("something is wrong."), "something is wrong."),
-        (ZeroDivisionError("division by zero"), "could not be analysed: ZeroDivisionError: division by zero."),
+        (ZeroDivisionError("division by zero"), "could not be analyzed: ZeroDivisionError: division by zero."),
         (MemoryError(), "needs more memory than is available."),
-        (RecursionError("too deep"), "could not be analysed: RecursionError: too deep."),
-        (AssertionError(), "could not be analysed: AssertionError."),
+        (RecursionError("too deep"), "could not be analyzed: RecursionError: too deep."),
+        (AssertionError(), "could not be analyzed: AssertionError."),
     ],
 )
 @pytest.mark.parametrize("place", ["open_recordings", "identify"])

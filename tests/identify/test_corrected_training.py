@@ -187,7 +187,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, analysis):
     assert left_out == [
         "gone\\x1b[2J.cfg: is not there, or is not a regular file",
         f"ripple.cfg, observation 3, {at.format(used.found.event.start)} the file has no such recording",
-        f"ripple.cfg, {at.format(0.5)} there is no such event (was it analysed with another site file?)",
+        f"ripple.cfg, {at.format(0.5)} there is no such event (was it analyzed with another site file?)",
         f"ripple.cfg, {at.format(measured.found.event.start)} 'sag' contradicts the measurements (possible: "
         "no disturbance, harmonics, oscillatory transient)",
         "ripple.cfg: has changed since it was corrected",
@@ -202,7 +202,7 @@ def test_whatever_happens_with_a_recording_is_named(analysis, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.training.corrections._find_corrected_in_recording", lambda *_: 1 / 0)
     used = correction_of(analysis, analysis.events[0], "oscillatory_transient", "Eve")
     with (
-        pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),
+        pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analyzed: ZeroDivisionError"),
         pytest.raises(PqswarmError, match="none of the corrections can be used"),
     ):
         find_corrected_events([used], FEW)

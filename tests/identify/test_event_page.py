@@ -92,7 +92,7 @@ def test_what_it_says(usual):
     text = page.text
     assert "3 events in 2 recordings at North and South, 2026-03-04 to 2026-03-09." in text
     assert "Worst: interruption on phase C, 0.02 pu (230.9 V), 300 ms (15.0 cycles) at North, " in text
-    assert "1 recording could not be analysed" in text
+    assert "1 recording could not be analyzed" in text
     assert "lost.cfg cannot be read: it is empty." in text
     assert "2026-03-04 05:06:07.489" in text  # 0.4 s after the first sample
     assert "Assumed." in text

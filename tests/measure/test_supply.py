@@ -118,7 +118,7 @@ def test_an_open_delta_is_found_by_measurement():
 def test_control_quantities_are_refused_in_a_sentence():
     slow = np.cumsum(noise(volts=3e-4))
     names = ("ALPHA_V1", "GAMMA_V1", "P_U1_UV1_10", "P_U1_UV2_10")
-    with pytest.raises(PqswarmError, match=r"no voltage that can be analysed.*ALPHA_V1.*control quantity"):
+    with pytest.raises(PqswarmError, match=r"no voltage that can be analyzed.*ALPHA_V1.*control quantity"):
         characterize(recording(*(Channel(name, "V", "A", slow) for name in names)))
     bus = Channel("Alpha 110kV UA", "V", "A", sine())  # a station may have that name
     assert states(characterize(recording(bus))) == {"Alpha 110kV UA": "connected"}

@@ -30,7 +30,7 @@ def test_markdown(hostile, tmp_path, study):
         "## The investigation",
         "## Stage I: comparative evaluation of the searches",
         "## Stage II: robustness to noise",
-        "## Where the paper is inconsistent or silent",
+        "## Where the paper is inconsistent or incomplete",
         "## k-NN",
         "## NB",
         "## The events",

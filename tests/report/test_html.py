@@ -112,7 +112,7 @@ def test_what_sections_say_is_escaped(study, monkeypatch):
 
 
 def test_the_plan_in_the_page_is_the_plan(page, study):
-    text = html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
+    text = html.unescape(re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)[1])
     assert read_plan(text) == study.plan.model_copy(update={"title": SHOWN})
     assert tomllib.loads(text)["title"] == SHOWN
 
@@ -177,11 +177,11 @@ def test_a_study_of_own_algorithms_and_names_that_look_alike(tiny_folder, no_pic
     assert len(ids) == len(set(ids))
     assert {"table-a-b-performance", "table-a-b-2-performance"} <= set(ids)
     assert "has the lowest " in text or "No algorithm does better" in text
-    assert "the nearest neighbour by Euclidean distance" in text
+    assert "the nearest neighbor by Euclidean distance" in text
     assert "Probability that a run" not in text
     assert "inconsistent" not in text  # the plan does not ask for the paper
     assert "robust" not in text  # there was no noise
-    plan = html.unescape(re.search(r"<pre>(.*?)</pre>", text, re.DOTALL)[1])
+    plan = html.unescape(re.search(r"<pre[^>]*>(.*?)</pre>", text, re.DOTALL)[1])
     assert read_plan(plan) == read_plan(TINY)
 
 

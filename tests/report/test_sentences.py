@@ -153,8 +153,8 @@ def test_hyperparameters(study, knn):
     shown = drawing(replace(knn, grid=grid))
     assert shown.caption.startswith("Figure 3a of the paper")
     text = shown.note
-    assert says(text, "grid", "nearest neighbour by Manhattan distance")  # the best that it could use
-    assert says(text, "3 nearest neighbours by Manhattan distance", "as the paper did")
+    assert says(text, "grid", "nearest neighbor by Manhattan distance")  # the best that it could use
+    assert says(text, "3 nearest neighbors by Manhattan distance", "as the paper did")
     axis = shown.draw().axes[0]
     assert axis.get_legend_handles_labels()[1][:3] == ["manhattan", "cosine", "best"]
     marked = {mark_of(line).tips: line for line in axis.get_lines() if line.get_marker() in "Ds"}

@@ -87,7 +87,7 @@ def test_parameters_document_themselves():
     assert row == {
         "name": "unification",
         "symbol": "u",
-        "meaning": "weight of the global best relative to the neighbours' best",
+        "meaning": "weight of the global best relative to the neighbors' best",
         "range": "a number from 0 to 1",
         "default": "0.9",
     }

@@ -132,11 +132,11 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
 def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(multiverse_toml())
-    wrong = CliRunner().invoke(app, ["study", "small.toml", "--reading", "r9"])
-    assert "unknown reading 'r9'" in str(wrong.exception)
-    none = CliRunner().invoke(app, ["study", "smoke", "--reading", "r1"])
-    assert "the plan has no multiverse, so it has no reading 'r1'" in str(none.exception)
-    told = CliRunner().invoke(app, ["study", "small.toml", "--reading", "r2", "--jobs", "1"])
+    wrong = CliRunner().invoke(app, ["study", "small.toml", "--specification", "r9"])
+    assert "unknown specification 'r9'" in str(wrong.exception)
+    none = CliRunner().invoke(app, ["study", "smoke", "--specification", "r1"])
+    assert "the plan has no multiverse, so it has no specification 'r1'" in str(none.exception)
+    told = CliRunner().invoke(app, ["study", "small.toml", "--specification", "r2", "--jobs", "1"])
     assert told.exit_code == 0, told.output
     whole = contents(finished)["runs"]
     alone = contents(tmp_path / "study-small-r2")["runs"]
@@ -296,6 +296,6 @@ def test_an_unfinished_multiverse_shows_its_finished_specifications(tmp_path, ru
 
 
 def test_plan_commands(finished):
-    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--reading", "r2"])
+    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--specification", "r2"])
     specification = next(one for one in small().multiverse.list_specifications() if one.name == "r2")
     assert read_plan(shown.stdout) == small().plan_for(specification)

@@ -105,7 +105,7 @@ def explain_mistakes(
             message = f"{message}, not {shorten(repr(mistake['input']))}"
         if len(lines) == _MAX_MISTAKES:
             return [*lines, f"and {len(mistakes) - _MAX_MISTAKES} more."]
-        lines.append(f"{place + ': ' if place else ''}{message}.")
+        lines.append(f"{place + ': ' if place else ''}{message}{'' if message[-1:] in '.?' else '.'}")
     return lines
 
 
@@ -118,14 +118,14 @@ def table_error(source: str, mistakes: list[str]) -> PqswarmError:
 
 
 def _known_toml_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]) -> str:
-    """The keys that a table can have, the nearest one first."""
+    """The key that was meant, or all that a table can have."""
     owners = list(models)
     for part in loc[:-1]:
         fields = [owner.model_fields[str(part)] for owner in owners if part in owner.model_fields]
         owners = [model for field in fields for model in _toml_models_in(field.annotation)] or owners
     names = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
-    close = difflib.get_close_matches(str(loc[-1]), names, n=1)
-    return f"{f'did you mean {close[0]}? Known' if close else 'known'} here are {', '.join(names)}"
+    close = difflib.get_close_matches(str(loc[-1]), names)
+    return f"did you mean {close[0]}?" if close else f"known here are {', '.join(names)}."
 
 
 def _toml_models_in(annotation: Any) -> "Iterator[type[BaseModel]]":

@@ -171,7 +171,7 @@ window.pq = window.pq || {};
       const narrow = this.width < 420;
       this.axis.replaceChildren(...texts,
         pq.svg("text", { class: "soft", x: this.left, y: 36 }, `${narrow ? "time" : "time from the first sample"} [${unit}]`),
-        clock ? pq.svg("text", { class: "soft", x: this.left + this.width, y: 36, "text-anchor": "end" }, `${narrow ? "" : "centre "}${narrow ? "" : `${this.recording.start.slice(0, 10)} `}${clock}`) : "");
+        clock ? pq.svg("text", { class: "soft", x: this.left + this.width, y: 36, "text-anchor": "end" }, `${narrow ? "" : "center "}${narrow ? "" : `${this.recording.start.slice(0, 10)} `}${clock}`) : "");
       const cycles = (to - from) * this.recording.nominal_frequency;
       this.place.textContent = `${length(to - from)}${cycles < 1000 ? ` (${pq.fixed(cycles, 1)} cycles)` : ""} from ${moment(from)}`;
     },

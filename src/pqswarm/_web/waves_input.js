@@ -14,7 +14,7 @@ window.pq = window.pq || {};
     ["[ ] or Page Up, Page Down", "half a screen back, forward"],
     ["0, Home, End", "the whole recording"],
     ["Backspace", "the zoom before"],
-    ["C", "centre on the cursor"],
+    ["C", "center on the cursor"],
     ["N, P", "next, previous event"],
     ["Z", "zoom to the interval between the cursors"],
     ["?", "show or hide the shortcuts"],

@@ -8,7 +8,7 @@
     pq.svg("path", { d: "M1 4h20", style: { stroke: color, strokeDasharray: dash } }));
   // Colours of the phases by convention; the choice is kept, and all pages of this browser follow it.
   const PHASES = "pqswarm-phases";
-  const CONVENTIONS = { "": "Phases: safe for colour blindness", iec: "IEC 60445: brown, black, grey", us: "US 208 V: black, red, blue", "us-high": "US 480 V: brown, orange, yellow", ryb: "Red, yellow, blue", ygr: "Yellow, green, red" };
+  const CONVENTIONS = { "": "Color-blind safe", iec: "IEC 60445: brown, black, gray", us: "US 208 V: black, red, blue", "us-high": "US 480 V: brown, orange, yellow", ryb: "Red, yellow, blue", ygr: "Yellow, green, red" };
   const applyPhases = (name) => {
     document.documentElement.dataset.phases = name;
     document.querySelectorAll("select.phases").forEach((one) => { one.value = name; });

@@ -73,10 +73,10 @@ def export(
 
 @app.command(cls=Command)
 def check(folder: Folder) -> None:
-    """Check an archive: damage, missing files, failures, refused events.
+    """Check an archive: damage, missing files, failures, rejected events.
 
     All rows are compared with their digests and with each other. It cannot see whether recordings on disk have changed,
-    nor the claims of processes that are analysing.
+    nor the claims of processes that are analyzing.
 
     The exit code is 1 if the archive itself is damaged, 2 if it cannot be read.
 

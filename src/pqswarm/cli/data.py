@@ -108,7 +108,7 @@ def plot(
     snr: Snr = float("inf"),
     seed: Seed = 0,
     preset: Preset = "paper",
-    source: Annotated[str, option("NAME", "model, or bench for the simulated laboratory.")] = "model",
+    source: Annotated[str, option("NAME", "model, or bench for the simulated test bench.")] = "model",
     parameters: Parameters = None,
 ) -> None:
     """Draw an event and its wavelet bands, or one of every class.

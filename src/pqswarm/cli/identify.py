@@ -60,14 +60,14 @@ def identify(
     frequency_band: FrequencyBand = None,
     max_mb: MaxMegabytes = None,
     archive: Annotated[
-        Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
+        Path | None, option("DIR", "Keep the results in this archive; what is in it is not analyzed again.")
     ] = None,
     reanalyze: Annotated[
         bool, typer.Option("--reanalyze", help="Analyze recordings again even if they are in the archive.")
     ] = False,
     jobs: Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")] = 1,
     cluster: Annotated[
-        str | None, option("ADDRESS", "Analyse on the Dask cluster of this scheduler, which sees the same files.")
+        str | None, option("ADDRESS", "Analyze on the Dask cluster of this scheduler, which sees the same files.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:

@@ -187,7 +187,7 @@ def read_assignments(assignments: Iterable[str] | None) -> dict[str, float]:
 
 
 Channels = Annotated[
-    list[str] | None, option("NAME", "Name or phase of a channel to analyse; repeatable.", "--channel", "-c")
+    list[str] | None, option("NAME", "Name or phase of a channel to analyze; repeatable.", "--channel", "-c")
 ]
 States = Annotated[
     list[str] | None,

@@ -35,8 +35,8 @@ def study(
         str | None, option("ADDRESS", "Address of a Dask scheduler, such as tcp://10.0.0.5:8786.")
     ] = None,
     changes: Changes = None,
-    reading: Annotated[
-        str | None, option("NAME", "Run one reading (specification) of a multiverse, such as r07.", show_default="all")
+    specification: Annotated[
+        str | None, option("NAME", "Run one specification of a multiverse, such as r07.", show_default="all")
     ] = None,
 ) -> None:
     """Run a study and write its report.
@@ -53,9 +53,9 @@ def study(
     if plan not in PLANS:
         check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan, parse_changes(changes or ()))
-    if reading is not None:
-        chosen = chosen.plan_for(chosen.named_specification(reading))
-    name = "-".join(filter(None, ["study", Path(plan).stem, reading]))
+    if specification is not None:
+        chosen = chosen.plan_for(chosen.named_specification(specification))
+    name = "-".join(filter(None, ["study", Path(plan).stem, specification]))
     folder = Path(name) if out is None else out
     check_folder(folder, "--out")
     if not (folder / FILE_NAME).exists():  # otherwise the study has a copy
@@ -80,7 +80,7 @@ def study(
         if not _is_study_interrupt(error):
             raise
         given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
-        given |= {"--cluster": cluster, "--reading": reading}
+        given |= {"--cluster": cluster, "--specification": specification}
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         options += [part for change in changes or () for part in ("--set", change)]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
@@ -176,8 +176,8 @@ plan_commands = typer.Typer(
 @plan_commands.command(cls=Command)
 def show(
     name: PlanName,
-    reading: Annotated[
-        str | None, option("NAME", "Print one reading (specification) of a multiverse: a plan, a file or a folder.")
+    specification: Annotated[
+        str | None, option("NAME", "Print one specification of a multiverse: of a plan, a file or a folder.")
     ] = None,
 ) -> None:
     """Print a built-in plan, to edit.
@@ -187,17 +187,17 @@ def show(
     from pqswarm.study import plan_text
 
     typer.echo(
-        plan_text(name) if reading is None else _plan_reading_text(name, reading),
-        nl=reading is not None,
+        plan_text(name) if specification is None else _specification_text(name, specification),
+        nl=specification is not None,
     )
 
 
-def _plan_reading_text(name: str, reading: str) -> str:
+def _specification_text(name: str, specification: str) -> str:
     from pqswarm.study import PLANS, format_plan, load_plan, read_study
 
     is_folder = name not in PLANS and Path(name).is_dir()
     plan = read_study(name).plan if is_folder else load_plan(name)
-    return format_plan(plan.plan_for(plan.named_specification(reading)))
+    return format_plan(plan.plan_for(plan.named_specification(specification)))
 
 
 @plan_commands.command(cls=Command)

@@ -86,7 +86,7 @@ def train(
 
     Use it: pqswarm identify recordings --model model.npz
 
-    Reproduce the bundled model: pqswarm train
+    Train a model like the bundled one: pqswarm train
 
     Learn from corrected events: pqswarm train --archive june.archive
     """

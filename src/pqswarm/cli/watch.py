@@ -1,4 +1,4 @@
-"""``pqswarm watch``: analyse each new recording of a folder once."""
+"""``pqswarm watch``: analyze each new recording of a folder once."""
 
 import hashlib
 import os
@@ -48,7 +48,7 @@ def watch(
     jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
     interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
-    settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analysed.")] = 2.0,
+    settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analyzed.")] = 2.0,
     timeout: Annotated[float, option("SECONDS", "Timeout of one post to the webhook.")] = 10.0,
     archive: ArchiveFolder = None,
     site: SiteFile = None,
@@ -61,9 +61,9 @@ def watch(
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
 ) -> None:
-    """Watch a folder and analyse each new recording once.
+    """Watch a folder and analyze each new recording once.
 
-    Each event is printed or delivered as a line of JSON. An archive holds the analysed files and their events, also
+    Each event is printed or delivered as a line of JSON. An archive holds the analyzed files and their events, also
     for `pqswarm app`. Stop the command at any time and rerun it to resume: no event is lost or duplicated.
 
     Example: pqswarm watch incoming --site north.toml --jsonl events.jsonl
@@ -101,7 +101,7 @@ def watch(
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
                     analyzed = count_text(watcher.n_analyzed, "file")
-                    state_text = f"stopped; {analyzed} analysed, the archive {file_text(home)} is complete"
+                    state_text = f"stopped; {analyzed} analyzed, the archive {file_text(home)} is complete"
                     if once:
                         raise Stopped(f"{state_text}, but not all files were seen: the next run resumes.") from None
                     _print_watch_message(f"{state_text}.")
@@ -113,7 +113,7 @@ def watch(
     except OSError as error:
         raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
     if not delivered:
-        _print_watch_message("some files could not be analysed, or some events not delivered: the next run retries.")
+        _print_watch_message("some files could not be analyzed, or some events not delivered: the next run retries.")
         raise typer.Exit(1)
 
 

@@ -118,7 +118,7 @@ def choose_evaluator(
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), KNeighborsClassifier(5))
     >>> choose_evaluator(model, X, y, Folds.stratified(y)).reason
-    'KNNEvaluator: exact for 5 nearest neighbours by Euclidean distance, scaled by StandardScaler inside each fold.'
+    'KNNEvaluator: exact for 5 nearest neighbors by Euclidean distance, scaled by StandardScaler inside each fold.'
     """
     if not isinstance(splits, CrossValidation):
         raise PqswarmError("splits must be Splits or Folds: make them with Splits.from_cv(cv, X, y).")

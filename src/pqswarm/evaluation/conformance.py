@@ -174,7 +174,7 @@ def check_grid(classifier: Classifier) -> None:
 
 
 def check_from_estimator(classifier: Classifier) -> None:
-    """Only its own estimator is recognised."""
+    """Only its own estimator is recognized."""
     recognized = type(classifier).from_estimator(classifier.estimator())
     require(recognized is None or recognized == classifier, "its own estimator gives another classifier")
     require(type(classifier).from_estimator(object()) is None, "any object is accepted as its estimator")

@@ -85,7 +85,7 @@ def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
 
 @_score_varying
 def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
-    """ReliefF with ten neighbours of each class: how much more a feature differs between classes than within."""
+    """ReliefF with ten neighbors of each class: how much more a feature differs between classes than within."""
     from pqswarm.evaluation._kernels import add_relief_weights
 
     labels = _filter_labels(y)

@@ -74,7 +74,7 @@ class GridSearchResult:
         Mean accuracy over the folds at each point.
     usable : tuple of bool
         Whether the classifier accepts each point; some are only for comparison, such as the cosine distance of nearest
-        neighbours. Empty means all.
+        neighbors. Empty means all.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class Learner(ABC):
         """Return the same learner as a new, seeded scikit-learn estimator, for features that are already scaled."""
 
     def describe(self) -> str:
-        """Return a short description for a sentence, such as ``"3 nearest neighbours by Manhattan distance"``."""
+        """Return a short description for a sentence, such as ``"3 nearest neighbors by Manhattan distance"``."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return f"{self.title} with {settings}" if settings else self.title
 
@@ -242,7 +242,7 @@ class Classifier(Learner):
     >>> X, y = load_wine(return_X_y=True)
     >>> classifier = CLASSIFIERS["k-nn"]({"n_neighbors": 5})
     >>> classifier.settings, classifier.describe()
-    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
+    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbors by Manhattan distance')
     >>> evaluator = classifier.evaluator(X, y, Folds.stratified(y))
     >>> bool(evaluator.errors(np.ones((1, 13), dtype=bool))[0] < 0.05)
     True
@@ -451,7 +451,7 @@ _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
 class _NearestNeighbors(ScikitLearner):
-    """What nearest neighbours share as classifier and as regressor."""
+    """What nearest neighbors share as classifier and as regressor."""
 
     def estimator(self) -> Any:
         """Return scikit-learn's estimator."""
@@ -465,7 +465,7 @@ class _NearestNeighbors(ScikitLearner):
 
 
 def _covered_knn_metric(estimator: Any) -> str | None:
-    """Return the distance of a nearest-neighbour estimator if the fast evaluator supports it."""
+    """Return the distance of a nearest-neighbor estimator if the fast evaluator supports it."""
     if estimator.metric_params is not None or not isinstance(estimator.metric, str):
         return None
     if estimator.metric == "minkowski":
@@ -475,7 +475,7 @@ def _covered_knn_metric(estimator: Any) -> str | None:
 
 
 class KNNClassifier(_NearestNeighbors, Classifier):
-    """Nearest neighbours with uniform votes, one of the paper's two classifiers."""
+    """Nearest neighbors with uniform votes, one of the paper's two classifiers."""
 
     name = "k-nn"
     title = "k-NN"
@@ -490,7 +490,7 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         """Return a short description."""
         count = self.hyperparameters.n_neighbors
         metric = self.hyperparameters.metric.capitalize()
-        return f"{f'{count} nearest neighbours' if count > 1 else 'the nearest neighbour'} by {metric} distance"
+        return f"{f'{count} nearest neighbors' if count > 1 else 'the nearest neighbor'} by {metric} distance"
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
@@ -736,7 +736,7 @@ def seed_sklearn_estimator(estimator: Any, seed: int) -> Any:
 
 
 class KNNRegressor(_NearestNeighbors, Regressor):
-    """The mean of the nearest neighbours, scikit-learn's KNeighborsRegressor."""
+    """The mean of the nearest neighbors, scikit-learn's KNeighborsRegressor."""
 
     name = "k-nn-regression"
     title = "k-NN regression"
@@ -748,7 +748,7 @@ class KNNRegressor(_NearestNeighbors, Regressor):
         """Return a short description."""
         count = self.hyperparameters.n_neighbors
         metric = self.hyperparameters.metric.capitalize()
-        return f"the mean of {count} nearest neighbours by {metric} distance"
+        return f"the mean of {count} nearest neighbors by {metric} distance"
 
 
 class OrdinaryRegressor(ScikitLearner, Regressor):
@@ -812,7 +812,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
-    '5 nearest neighbours by Manhattan distance'
+    '5 nearest neighbors by Manhattan distance'
     """
     # That for counts has no name: features may be negative.
     return _find_learner(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)

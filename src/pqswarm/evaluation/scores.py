@@ -15,7 +15,7 @@ from pqswarm.evaluation.estimators import accepts_argument, refit_fold, take_tab
 from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
 
 _Formula = Callable[[AnyArray, AnyArray, AnyArray], FloatArray]
-"""A score of the weights of recognised, true and guessed samples by class, (..., n_classes)."""
+"""A score of the weights of recognized, true and guessed samples by class, (..., n_classes)."""
 _EPSILON = float(np.finfo(np.float64).eps)
 _ROUNDING = 1e-9  # of differences of weighted counts, below which scikit-learn decides what is zero
 _ACCURATE = 1e-9  # rounding of a log probability up to which smooth scores are computed

@@ -210,7 +210,7 @@ class FeatureGroups:
 
     Examples
     --------
-    >>> groups = FeatureGroups.of(["age", "sex", "red", "green", "id"], ["age"], ["id"], {"colour": ["red", "green"]})
+    >>> groups = FeatureGroups.of(["age", "sex", "red", "green", "id"], ["age"], ["id"], {"color": ["red", "green"]})
     >>> groups.n_bits, groups.expand(np.array([[True, False], [False, True]])).astype(int).tolist()
     (2, [[1, 1, 0, 0, 0], [1, 0, 1, 1, 0]])
     """

@@ -47,7 +47,7 @@ class Event:
     cycles : float
         Length of the record [nominal cycles].
     source : str
-        ``"model"`` (Table 1) or ``"bench"`` (the simulated laboratory).
+        ``"model"`` (Table 1) or ``"bench"`` (the simulated test bench).
     seed : int
         Seed of the event.
     preset : str
@@ -87,7 +87,7 @@ def generate(
     preset : str or Preset
         ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
     source : {"model", "bench"}
-        The parametric model, or the simulated laboratory bench (sags, harmonics, transients).
+        The parametric model, or the simulated test bench (sags, harmonics, transients).
     **parameters : float
         `sampling_rate` [Hz], `frequency` [Hz] (nominal), `cycles` (length of the record), and any
         parameter of the class (see :data:`pqswarm.events.PARAMETERS`).

@@ -20,7 +20,7 @@ from pqswarm.events.parameters import Fixed, Range, check_parameters, order_rang
 Ranges = dict[str, Range]
 
 SOURCES: tuple[str, ...] = ("model", "bench")
-"""Sources of events: the parametric models of Table 1, and the simulated laboratory bench."""
+"""Sources of events: the parametric models of Table 1, and the simulated test bench."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Preset:
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
-        checked = check_parameters(values, self.common, f"preset {self.name!r}")
+        checked = check_parameters(values, self.common, f"preset {self.name}")
         ranges = {key: Fixed(value) for key, value in checked.items()}
 
         def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:

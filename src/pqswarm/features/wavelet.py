@@ -223,7 +223,7 @@ class BandWaveforms:
     names : tuple of str
         Bands: details from fine to coarse, then the approximation, such as ``("D1", "D2", "A2")``.
     edges_hz : tuple of tuple of float
-        Nominal frequency range of each band [Hz]; neighbouring bands overlap.
+        Nominal frequency range of each band [Hz]; neighboring bands overlap.
     time : ndarray of shape (n_samples,)
         Time from the first sample [s].
     values : ndarray of shape (n_bands, n_samples)
@@ -522,7 +522,7 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     """Describe what a wavelet feature measures, and in which frequency band.
 
     The text follows from the definition: the function (see :func:`extract`) and the nominal edges of the band (see
-    :func:`band_edges`; neighbouring bands overlap). Which events a feature separates depends on the data.
+    :func:`band_edges`; neighboring bands overlap). Which events a feature separates depends on the data.
 
     Parameters
     ----------
@@ -590,7 +590,7 @@ def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) ->
     """Extend a capture to 30 nominal cycles by repeating its first and its last steady cycle.
 
     Triggered recorders keep 4 to 6 cycles; the transform needs more. Half of the missing cycles are added before the
-    capture, half after it. A cycle is steady if it resembles its neighbour: a transient in the first or last cycle
+    capture, half after it. A cycle is steady if it resembles its neighbor: a transient in the first or last cycle
     is not repeated. The period is measured at each end, since the grid is rarely at exactly its nominal frequency,
     and cycles are repeated with that period, to a fraction of a sample, without a step at the seam.
 

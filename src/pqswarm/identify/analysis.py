@@ -177,7 +177,7 @@ class Analysis:
     incidents : tuple of Incident
         Events that belong together, with their cause; in order of time.
     references : tuple of Reference
-        Of the channels that were analysed.
+        Of the channels that were analyzed.
     sampling_rate, frequency, nominal_frequency : float
         Samples per second; measured and nominal frequency [Hz].
     n_samples : int

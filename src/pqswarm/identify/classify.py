@@ -55,7 +55,7 @@ _BACKGROUND = (0.02, 0.06)
 _LEAD = 8.0  # tuned
 """Cycles before an event that is longer than the window."""
 _MIN_LEAD = 2.0  # tuned
-"""Minimum number of cycles before an event, whatever its neighbours."""
+"""Minimum number of cycles before an event, whatever its neighbors."""
 _MIN_LENGTH = 3.0  # tuned
 """Cycles of the shortest window."""
 _MAX_VOLTAGE = 1e3
@@ -255,7 +255,7 @@ def identify(
     model : Model, str or Path, optional
         A model or its file; by default the bundled model.
     channels : sequence of str, optional
-        Names or phases of the channels to analyse; by default all supply voltages.
+        Names or phases of the channels to analyze; by default all supply voltages.
     reference : {"auto", "nominal", "pre-event"} or float
         Voltage of 1 pu; see :func:`pqswarm.measure.characterize`.
     nominal_voltage : float or mapping of str to float, optional

@@ -122,7 +122,7 @@ class Characterization:
     def require_series(self) -> MeasuredSeries:
         """Return the time series, or raise :class:`PqswarmError` if they were dropped."""
         if self.series is None:
-            raise PqswarmError("the time series of this result were dropped: analyse the recording again.")
+            raise PqswarmError("the time series of this result were dropped: analyze the recording again.")
         return self.series
 
     def urms_of(self, channel: ChannelResult) -> FloatArray:

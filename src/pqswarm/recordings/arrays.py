@@ -111,7 +111,7 @@ def _is_rte_npz(array: AnyArray) -> bool:
 
 
 def _read_rte_npz(array: AnyArray, source: str) -> list[RawRecording]:
-    note = "Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."
+    note = "Recognized by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."
     recordings = []
     for n, record in enumerate(array, 1):
         channels = [

@@ -289,7 +289,7 @@ def list_suffixes() -> set[str]:
 
 
 def find_reader(path: Path) -> Reader:
-    """Return the reader that recognises the content, else that of the suffix, else that of tables."""
+    """Return the reader that recognizes the content, else that of the suffix, else that of tables."""
     head = FileBytes.of(path).read(0, _HEAD)
     if head.startswith(LFS_POINTER):
         raise RecordingError("is a Git LFS pointer, not the recording: run git lfs pull.")

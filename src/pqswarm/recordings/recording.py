@@ -567,7 +567,7 @@ class Reader:
     """A file format.
 
     A package adds one with an entry point in the group ``pqswarm.readers``, named like the reader;
-    :func:`read`, :func:`read_all` and ``pqswarm identify`` then use it. Names, units and phases are normalised later,
+    :func:`read`, :func:`read_all` and ``pqswarm identify`` then use it. Names, units and phases are normalized later,
     for all formats.
 
     Attributes

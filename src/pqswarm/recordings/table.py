@@ -254,7 +254,7 @@ def find_table_layout(lines: list[str], options: Options) -> TableLayout:
         raise RecordingError("is not a table: it has lines of more than 100000 characters.")
     delimiter, decimal, columns = _table_separators(lines, options)
     if not columns:
-        raise RecordingError("is not a recognisable table of numbers.")
+        raise RecordingError("is not a recognizable table of numbers.")
     if len(columns) > _MAX_COLUMNS:
         raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
     layout = TableLayout(delimiter, decimal)

@@ -251,7 +251,7 @@ def overview_limits(study: DatasetSummary) -> str:
     if plan.paper and plan.max_evaluations < paper.max_evaluations:
         sentences.append(f"The paper's {paper.max_evaluations} evaluations might give other results.")
     several = "[dataset] seeds" if study.generated else "[[datasets]]"
-    sentences.append(f"All this is said of one data set: several show what holds on others ({several} in a plan).")
+    sentences.append(f"This is one data set: use several to see what holds on others ({several} in a plan).")
     return " ".join(sentences)
 
 

@@ -201,7 +201,7 @@ _USUAL = ("2D-UPSO", "GA", "ACO", "BPSO", "CBPSO", "MERIT", "SFFS", "SFFS all si
 
 
 class Palette:
-    """The colours and markers of the algorithms of a study, and which one is emphasised.
+    """The colors and markers of the algorithms of a study, and which one is emphasized.
 
     The algorithms of the built-in plans look the same everywhere. Others have what is left, the baseline first. With
     many algorithms colors repeat, with other markers and dashes.
@@ -211,7 +211,7 @@ class Palette:
     titles : iterable of str
         Titles of the algorithms, in the order of the plan.
     baseline : str, optional
-        Title of the algorithm to emphasise.
+        Title of the algorithm to emphasize.
 
     Examples
     --------
@@ -244,7 +244,7 @@ class Palette:
         return self._look(title)[1]
 
     def drawn(self, titles: Iterable[str]) -> list[str]:
-        """Return titles in drawing order: the emphasised one last, on top."""
+        """Return titles in drawing order: the emphasized one last, on top."""
         return sorted(titles, key=lambda title: title == self.baseline)
 
     def line(self, title: str) -> dict[str, Any]:

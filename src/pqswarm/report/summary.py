@@ -172,7 +172,7 @@ class Summary:
 
     @property
     def palette(self) -> "Palette":
-        """The colors of its algorithms; the baseline is emphasised."""
+        """The colors of its algorithms; the baseline is emphasized."""
         from pqswarm.report.style import Palette
 
         return Palette(_titles_by_name(self.plan).values(), self.baseline)

@@ -48,7 +48,7 @@ def learn_2d_velocities(
 ):
     """Return the velocities, (m, 2, n), after one step; learning sets hold the size and the features of the exemplar.
 
-    `pbest` and `nbest`, (m, n), are the personal and the neighbours' best of each particle.
+    `pbest` and `nbest`, (m, n), are the personal and the neighbors' best of each particle.
     """
     m, n = positions.shape
     out = np.empty(velocities.shape)
@@ -111,7 +111,7 @@ def update_personal_bests(masks, errors, pbest, pbest_errors, all_better):
 
 @njit(cache=True, nogil=True)
 def best_on_ring(errors, neighbors):
-    """Return the position of the lowest error among each position on a ring and its neighbours; of equals the first."""
+    """Return the position of the lowest error among each position on a ring and its neighbors; of equals the first."""
     count = errors.size
     best = np.empty(count, np.int64)
     for i in range(count):

@@ -1,4 +1,4 @@
-"""ACO: ant colony optimisation over the features, take or leave."""
+"""ACO: ant colony optimization over the features, take or leave."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def pheromone_probability(pheromone: FloatArray) -> FloatArray:
 
 
 class ACOParameters(SearchParameters):
-    """Parameters of ant colony optimisation."""
+    """Parameters of ant colony optimization."""
 
     colony_size: int = parameter("ants", default=50, low=1, high=100_000, symbol="as")
     factor: float = parameter("scale of the deposited pheromone", default=5.0, low=1e-6, high=1e6, symbol="a")
@@ -47,7 +47,7 @@ class ACOParameters(SearchParameters):
 
 
 class ACO(Search):
-    """Ant colony optimisation on a line of features with two edges each, take and leave.
+    """Ant colony optimization on a line of features with two edges each, take and leave.
 
     The paper gives the colony size, the factor, the evaporation and the limits. The initial pheromone of 1 on all edges
     (or the nearest allowed value), and which ants deposit how much, are our choice. The factor is a divisor, since

@@ -1,4 +1,4 @@
-"""BPSO: binary particle swarm optimisation."""
+"""BPSO: binary particle swarm optimization."""
 
 from abc import abstractmethod
 
@@ -65,7 +65,7 @@ class BPSOParameters(BinarySwarmParameters):
 
 
 class BPSO(BinarySwarm):
-    """Binary particle swarm optimisation.
+    """Binary particle swarm optimization.
 
     References
     ----------

@@ -24,7 +24,7 @@ class CatfishParameters(BPSOParameters):
 
 
 class CatfishBPSO(BPSO):
-    """Binary particle swarm optimisation with catfish particles.
+    """Binary particle swarm optimization with catfish particles.
 
     When the global best has not improved for `refresh_gap` iterations, the worst particles are reinitialized: their
     positions are drawn as at the start. They keep their velocities and their personal bests, which is our choice. The

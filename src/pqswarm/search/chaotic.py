@@ -30,7 +30,7 @@ class ChaoticParameters(BinarySwarmParameters):
 
 
 class ChaoticBPSO(BinarySwarm):
-    """Binary particle swarm optimisation with an inertia that follows the logistic map, one step per iteration.
+    """Binary particle swarm optimization with an inertia that follows the logistic map, one step per iteration.
 
     The paper names the map; its initial value is our choice.
 

@@ -1,4 +1,4 @@
-"""2D-UPSO, the paper's algorithm: unified particle swarm optimisation with learning in two dimensions."""
+"""2D-UPSO, the paper's algorithm: unified particle swarm optimization with learning in two dimensions."""
 
 import numpy as np
 
@@ -12,13 +12,13 @@ class UPSO2DParameters(Swarm2DParameters):
     """Parameters of 2D-UPSO."""
 
     separate_draws: bool = parameter(
-        "whether r_1 and r_2 are drawn separately for the velocities towards the global and the neighbours' best",
+        "whether r_1 and r_2 are drawn separately for the velocities towards the global and the neighbors' best",
         default=False,
     )
     unification: float = parameter(
-        "weight of the global best relative to the neighbours' best", default=0.9, low=0, high=1, symbol="u"
+        "weight of the global best relative to the neighbors' best", default=0.9, low=0, high=1, symbol="u"
     )
-    neighbors: int = parameter("neighbours on each side of a particle, on a ring", default=1, low=1)
+    neighbors: int = parameter("neighbors on each side of a particle, on a ring", default=1, low=1)
     cardinality: str = parameter(
         "sizes of the next subsets: learned likelihoods, an exemplar's size at most one off, or all equally likely",
         default="learned",

@@ -53,7 +53,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     subsets: fewer errors on new samples than with any one subset, by default with no more features. `transform`
     returns the best single subset.
 
-    k-nearest neighbours, Gaussian and kernel naive Bayes, linear discriminant analysis, and k-NN, linear and ridge
+    k-nearest neighbors, Gaussian and kernel naive Bayes, linear discriminant analysis, and k-NN, linear and ridge
     regression have exact evaluators, tens to hundreds of times faster than fitting; any other estimator is fitted as
     usual. Ctrl-C stops the search at any time and keeps what was found. A search that will take more than a minute
     starts with a warning that estimates its time.
@@ -64,7 +64,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     Parameters
     ----------
     estimator : object, default=None
-        A scikit-learn classifier or regressor; it is cloned, not fitted itself. If None, use three nearest neighbours
+        A scikit-learn classifier or regressor; it is cloned, not fitted itself. If None, use three nearest neighbors
         by Manhattan distance, with features scaled to [0, 1].
     algorithm : str, type or tuple, default="merit"
         A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"merit"``, ``"2d-upso"`` or ``"sffs"``, a subclass of

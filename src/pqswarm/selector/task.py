@@ -131,7 +131,7 @@ class SelectorData:
 
 
 def given_estimator(selector: Any) -> Any:
-    """Return the estimator of a selector: by default three nearest neighbours by Manhattan distance, after scaling."""
+    """Return the estimator of a selector: by default three nearest neighbors by Manhattan distance, after scaling."""
     if selector.estimator is not None:
         return selector.estimator
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))

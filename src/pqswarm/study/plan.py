@@ -465,7 +465,7 @@ class SubsetsPlan(PlanPart):
     Attributes
     ----------
     averaged : int
-        Number of best subsets of each algorithm, at most `runs`, whose classifiers are averaged and tested beside the
+        Number of best subsets of each algorithm, at most `runs`, whose classifiers are averaged and tested next to the
         best one alone; 1: none are. Averaged are class probabilities, otherwise decision functions, otherwise votes.
     fixed : tuple of str or int
         Features in every subset.
@@ -523,7 +523,7 @@ class ClassifierPlan(PlanPart):
     --------
     >>> plan = ClassifierPlan(name="5-NN", kind="k-nn", n_neighbors=5)
     >>> plan.parameters, plan.make().describe()
-    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
+    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbors by Manhattan distance')
     """
 
     name: Name
@@ -1064,9 +1064,9 @@ class StudyPlan(PlanPart):
     def named_specification(self, name: str) -> Specification:
         """Return a specification of the multiverse by its name."""
         if self.multiverse is None:
-            raise PqswarmError(f"the plan has no multiverse, so it has no reading {name!r}: leave it out.")
+            raise PqswarmError(f"the plan has no multiverse, so it has no specification {name!r}: leave it out.")
         specifications = {each.name: each for each in self.multiverse.list_specifications()}
-        check_name("reading", name, specifications)
+        check_name("specification", name, specifications)
         return specifications[name]
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":

@@ -207,7 +207,7 @@ class RecordingFiles:
                 found = find_batch_candidate(one.path)
                 if not one.owner and found.stamp and _digest(found) == content:
                     return _queue_recording_file(found, one, name, one.path.parent)
-        problem = "its file is no longer where it was analysed, or has changed"
+        problem = "its file is no longer where it was analyzed, or has changed"
         return RecordingFile(content[:24], name, (), "", 0, self.folder, problem=problem)
 
     def _known(self, name: str, visitor: str) -> RecordingFile | None:
@@ -416,7 +416,7 @@ class AnalysisQueue:
                     return
                 known = isinstance(error, PqswarmError)
                 if not known:
-                    _LOG.exception("cannot analyse a file")
+                    _LOG.exception("cannot analyze a file")
                 self.failed[file.id, file.stamp] = str(error) if known else "The analysis failed: see the terminal."
             finally:
                 self._job = self.current = None

@@ -436,7 +436,7 @@ class ArchiveRoute(RecordingRoute):
         """Return a recording of the archive by its ID."""
         found = self.section.archive.find(name, self.owner)
         if found is None:
-            raise HTTPMissing("There is no such recording, or it has not been analysed yet.")
+            raise HTTPMissing("There is no such recording, or it has not been analyzed yet.")
         return found
 
     def query_choice(self, name: str, choices: "tuple[str, ...]") -> str:
@@ -615,7 +615,7 @@ class CorrectionsRoute(ArchiveRoute):
         found = section.analysis(place)
         analysis = None if found is None else section.archive.analysis(found["number"])
         if found is None or analysis is None or not 0 <= index < len(analysis.events):
-            raise HTTPMissing("There is no such event, or the recording has not been analysed yet.")
+            raise HTTPMissing("There is no such event, or the recording has not been analyzed yet.")
         section.archive.correct(found["number"], index, label, by, note, what=what)
         return section.rows(place)[index]
 

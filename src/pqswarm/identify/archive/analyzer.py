@@ -290,14 +290,14 @@ def _await_analyzer_results(
     while one.state == "busy":
         time.sleep(_WAIT)
         one.state = archive.files.claim(content)
-    remark = "analysed before"
+    remark = "analyzed before"
     if one.state != "done":
         found = analyzer.analyze(one.path, after_corrected) if one.future is None else one.future.result()
         if found.is_retryable:
             archive.files.release([content])
             return found.results, ""
         written = archive.finish(one.file, found.results, analyzer=found.analyzer, facts=found.facts)
-        remark = "" if written is not None else "analysed by another process"
+        remark = "" if written is not None else "analyzed by another process"
     return tuple(archive.results(content, file_text(one.path))), remark
 
 

@@ -184,7 +184,7 @@ class ArchiveDatabase:
                 + (
                     "pqswarm identify --archive, watch and app convert it, with its corrections."
                     if marks[1] == SCHEMA_VERSION - 1
-                    else "use the pqswarm that made it, or analyse the recordings into another folder."
+                    else "use the pqswarm that made it, or analyze the recordings into another folder."
                 )
             )
         self._check_objects()

@@ -201,7 +201,7 @@ def _remark_on_files(archive: Archive) -> Iterator[str]:
     for receiver, key, reason in archive.deliveries.refused():
         yield f"{receiver}: event {key} was set aside: {reason}."
     if waiting := len(archive.files.waiting()):
-        yield f"{count_text(waiting, 'file')} wait to be analysed."
+        yield f"{count_text(waiting, 'file')} wait to be analyzed."
 
 
 def _compare_recording(archive: Archive, number: int) -> Iterator[str]:

@@ -206,6 +206,9 @@ def default_archive(folder: str | Path) -> Path:
     beside = whole.with_name(f"{whole.name}.archive") if whole.name else None
     if beside is not None and (beside.exists() or os.access(beside.parent, os.W_OK)):
         return beside
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    name = hashlib.sha256(os.fsencode(whole)).hexdigest()[:16]
-    return Path(home) / "pqswarm" / "archives" / name
+    return Path(
+        os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state",
+        "pqswarm",
+        "archives",
+        hashlib.sha256(os.fsencode(whole)).hexdigest()[:16],
+    )

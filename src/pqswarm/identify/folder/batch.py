@@ -402,7 +402,7 @@ def failure_of(error: Exception, path: str | Path, source: str) -> Failure:
     if isinstance(error, MemoryError):
         reason = "needs more memory than is available."
     elif not isinstance(error, PqswarmError):
-        reason = f"could not be analysed: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
+        reason = f"could not be analyzed: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
     return Failure(file_text(path), file_text(source), file_text(reason), _is_batch_error_retryable(error))
 
 

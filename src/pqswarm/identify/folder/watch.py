@@ -420,7 +420,7 @@ class Watcher:
             others = [one for one in self.archive.files.by_content([file.content])[file.content] if one.path != path]
             is_touched = before is not None and before.content == file.content
             said = f"same content as {file_text(others[0].path)}." if others else ""
-            self._note(candidate, "" if is_touched else "copy" if others else "analysed before", said)
+            self._note(candidate, "" if is_touched else "copy" if others else "analyzed before", said)
         else:
             self._analyze(candidate, file)
 
@@ -445,7 +445,7 @@ class Watcher:
         self._retried[candidate.name] = _WatchRetry(candidate.stamp, times, time.monotonic() + wait)
         if times in (1, _FILE_TRIES):
             when = "" if times == 1 else " when the watcher is restarted"
-            self.say(f"{candidate.name}: not analysed, will be retried{when}; {reason}")
+            self.say(f"{candidate.name}: not analyzed, will be retried{when}; {reason}")
 
     def _note(self, candidate: Candidate, what: str, reason: str) -> None:
         """Remember that a file is done, and say `what` it was, unless that is empty."""

@@ -49,7 +49,7 @@ _WIDE = 0x1100
 """Letters from here on are about twice as wide."""
 _COLORS = ("#d1570a", "#0b6fd6", "#0f5132")
 _DASHES: tuple[Any, Any, Any] = ("solid", "solid", (0, (6, 1.5)))
-"""Colours and line styles of the phases A, B and C: A and C differ without colours, too."""
+"""Colors and line styles of the phases A, B and C: A and C differ without colors, too."""
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
 """Records up to this length are shown whole [cycles]."""
@@ -115,7 +115,7 @@ def _cut_to_figure_width(text: str, limit: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _FigureLine:
-    """A channel in a panel: name, colour, line style, and samples as drawn."""
+    """A channel in a panel: name, color, line style, and samples as drawn."""
 
     name: str
     color: str
@@ -130,7 +130,7 @@ def plot_event(recording: RecordingSource, analysis: Analysis, event: EventResul
     Parameters
     ----------
     recording : Recording or RecordingSource
-        The one that was analysed; only the part shown is read.
+        The one that was analyzed; only the part shown is read.
     analysis : Analysis
         Its analysis, with the measurements.
     event : EventResult, optional
@@ -202,7 +202,7 @@ def draw_figure_panels(
 
 
 def figure_phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
-    """Return colour and line style of a phase, or of a channel by its place."""
+    """Return color and line style of a phase, or of a channel by its place."""
     number = _PHASES.get(phase, place) % 3
     return _COLORS[number], _DASHES[number]
 
@@ -322,7 +322,7 @@ def _draw_figure_urms(
     scale: float,
 ) -> None:
     if analysis.characterization is None:
-        raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
+        raise PqswarmError("the measurements of this analysis were dropped: analyze the recording again.")
     series = analysis.characterization.require_series()
     levels = analysis.thresholds
     urms = {one.number: line for one, line in zip(analysis.references, series.urms, strict=True)}

@@ -74,7 +74,7 @@ class SheetBook:
 def draw_sheet(recording: RecordingSource, analysis: Analysis, incident: Incident) -> Figure:
     """Draw the sheet of an incident: an A4 page, portrait. Of the recording only the part shown is read."""
     if analysis.characterization is None:
-        raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
+        raise PqswarmError("the measurements of this analysis were dropped: analyze the recording again.")
     main = analysis.events[incident.events[0]]
     with mpl.rc_context({**STYLE, "font.family": list(figure_font_families())}):
         page = _SheetPage(Figure(figsize=(_WIDTH, _HEIGHT)))

@@ -294,7 +294,7 @@ def _find_corrected_in_recording(
         event = _find_corrected_event(analysis, correction)
         possible = () if event is None else possible_labels(analysis, event, class_names)
         if event is None:
-            yield f"{correction}: there is no such event (was it analysed with another site file?)"
+            yield f"{correction}: there is no such event (was it analyzed with another site file?)"
         elif correction.label not in class_names:
             yield f"{correction}: the model has no class {correction.label!r}"
         elif not possible:

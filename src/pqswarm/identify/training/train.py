@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm import __version__
+from pqswarm._base.checks import check_name
 from pqswarm._base.random import checked_seed, derived_seed
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -345,10 +346,11 @@ def train(
 
 
 def _make_training_classifier(given: str | Classifier) -> Classifier:
-    made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
-    varied = np.eye(2).repeat(20, axis=0) + 0.1 * np.sin(np.arange(80.0)).reshape(40, 2)
-    fit_model_estimator(made, varied, np.arange(2).repeat(20))  # fails early if it cannot be used
-    return made
+    if not isinstance(given, Classifier):
+        check_name("classifier", given, [name for name in CLASSIFIERS if name != "estimator"])
+        given = CLASSIFIERS[given](_HYPERPARAMETERS.get(given))
+    fit_model_estimator(given, np.random.default_rng(0).random((40, 2)), np.arange(2).repeat(20))  # fails early
+    return given
 
 
 def _read_training_subset(subset: Sequence[str] | BoolArray | None) -> BoolArray:
@@ -507,7 +509,7 @@ def check_model(
     rate : float, optional
         Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
-        Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
+        Analyze each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
         worst event, :attr:`pqswarm.identify.Analysis.main`; without events it is an undisturbed voltage. By default the
         model is given the event in per unit.
     nominal_voltage : float, optional

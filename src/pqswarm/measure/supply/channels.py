@@ -142,7 +142,7 @@ def select_channels(
     states += _states_of_rms_channels(recording) if names is None else []
     states.sort(key=lambda state: state.number)
     if not kept:
-        raise PqswarmError(f"{source} has no voltage that can be analysed. {' '.join(describe_states(states))}")
+        raise PqswarmError(f"{source} has no voltage that can be analyzed. {' '.join(describe_states(states))}")
     return tuple(replace(one, system=systems[one]) for one in kept), tuple(states), frequency
 
 

@@ -210,7 +210,7 @@ def plot_error_against_size(
     all_features : (int, float), optional
         Number of all features and their error, drawn as a line.
     palette : Palette, optional
-        Colours and markers, and the algorithm to emphasise.
+        Colors and markers, and the algorithm to emphasize.
     fronts : mapping of str to (array of int, array of float), optional
         Sizes and lowest errors of algorithms that find a subset of each size, drawn as a line.
     numbers : sequence of int, optional
@@ -262,7 +262,7 @@ def plot_convergence(
     evaluations : array of int, optional
         Numbers of evaluations; 1, 2, 3, ... by default.
     palette : Palette, optional
-        Colours, and the algorithm to emphasise.
+        Colors, and the algorithm to emphasize.
     best : float, optional
         Error from which the distance is measured; by default the lowest of all curves.
     budget : int, optional

@@ -293,7 +293,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     critical_difference : float
         Mean ranks at least this far apart differ significantly.
     palette : Palette, optional
-        The algorithm to emphasise.
+        The algorithm to emphasize.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> C
         "",
         f"Confusion matrices: all features, and the best subset of {classifier.baseline}",
         f"Rows are true classes, columns predicted ones, for {study.searched_on}. The diagonal counts correct "
-        f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognised; "
+        f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognized; "
         f"precision: percentage of the {study.item}s assigned to a class that belong to it. 100 means all.",
         plot_confusion,
         noise.before,
@@ -77,7 +77,7 @@ def _most_frequent_confusions(
 
 @styled
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str], *, narrow: bool = False) -> Figure:
-    """Draw two confusion matrices on one colour scale, with recall on the right and precision at the bottom [%]."""
+    """Draw two confusion matrices on one color scale, with recall on the right and precision at the bottom [%]."""
     n = len(class_names)
     panels = {"All features": before, "Selected features": after}
     worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))

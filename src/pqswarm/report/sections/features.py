@@ -91,7 +91,7 @@ def _feature_table(study: DatasetSummary, classifier: ClassifierSummary, fractio
         for i in sorted(listed.tolist(), key=lambda i: (-fraction[i], i))
     ]
     named = (
-        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighbouring bands "
+        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighboring bands "
         f"overlap. "
         if is_wavelet
         else ""
@@ -187,7 +187,7 @@ def _name_feature_bands(axis: Axes, bands: Sequence[str], edges: Edges | None, b
 def plot_selected_features(
     fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette, *, narrow: bool = False
 ) -> Figure:
-    """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
+    """Draw the 20 most frequently selected features: bars of the emphasized algorithm, markers of the others."""
     hero = next((title for title in fractions if title == palette.baseline), next(iter(fractions)))
     mean = np.mean([*fractions.values()], axis=0)
     order = sorted(range(len(names)), key=lambda i: (-fractions[hero][i], -mean[i], i))

@@ -37,7 +37,7 @@ PAPER_SECTIONS: tuple[StudySection, ...] = (
     StudySection("stage-one", "Stage I: comparative evaluation of the searches", stages.stage_one_content),
     StudySection("stage-two", "Stage II: robustness to noise", stages.stage_two_content),
     StudySection("claims", "The claims on this data set", stages.claims_content),
-    StudySection("paper", "Where the paper is inconsistent or silent", how.how_paper_is_inconsistent),
+    StudySection("paper", "Where the paper is inconsistent or incomplete", how.how_paper_is_inconsistent),
 )
 """The paper's part of every report of a plan with ``paper = true``, before the other sections."""
 

@@ -24,7 +24,7 @@ _CURVE = (
     "Each column is a specification: the {noun} of {baseline} relative to that of its best rival, below zero is "
     "better, with a 95 % t interval over the data sets; blue or orange if it excludes zero. Squares: the choices of "
     "the specification. Diamonds are specifications that the plan marks. The best rival is chosen in each "
-    "specification by its mean, which favours the rivals."
+    "specification by its mean, which favors the rivals."
 )
 
 
@@ -225,7 +225,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     )
     words = (
         "Below, the keys of the plan that each specification sets. For its whole plan: pqswarm plan show DIR "
-        "--reading NAME."
+        "--specification NAME."
     )
     listings = {}
     for each in study.specifications:

@@ -93,7 +93,7 @@ def _of_classifier(classifier: ClassifierSummary, table: Table) -> Table:
 
 def _stages_guide(study: AnySummary) -> str:
     """Which data set the paper's tables are of."""
-    text = "The paper's tables and figures follow in its order, with its values in grey."
+    text = "The paper's tables and figures follow in its order, with its values in gray."
     if not study.first.name:
         return text
     others = "the specifications" if isinstance(study, MultiverseSummary) else "all data sets"

@@ -76,7 +76,7 @@
       this.rooms.replaceWith((this.rooms = pq.recordings.rooms("", this.given)));
       const query = askFor({ ...this.given, order: "", text: this.given.text });
       const save = (text, more, title) => pq.el("a", { class: "button", href: `/api/table.csv?${[query, more].filter(Boolean).join("&")}`, download: true, title }, text);
-      this.exports.replaceChildren(save("Export CSV", "", "All selected events, with commas and points"), save("CSV with ; and ,", askFor({ separator: ";", decimal: "," }), "All selected events, for a spreadsheet with decimal commas"));
+      this.exports.replaceChildren(save("Export CSV", "", "All selected events, with commas and points"), save("CSV (semicolons)", askFor({ separator: ";", decimal: "," }), "All selected events, for a spreadsheet with decimal commas"));
       this.filters.show(this.given);
       if (store.known && !this.found) this.changed();
       this.load();
@@ -217,7 +217,7 @@
       const left = Math.max(waiting, open.length);
       const all = Math.max(files, left);
       this.bar.value = all ? (all - left + open.reduce((sum, one) => sum + (one.fraction || 0), 0)) / all : 0;
-      this.progressWords.textContent = `Analysing ${(all - left + 1).toLocaleString("en")} of ${all.toLocaleString("en")}${now ? `: ${now.name}, ${Math.round(100 * (now.fraction || 0))} %` : ""}`;
+      this.progressWords.textContent = `Analyzing ${(all - left + 1).toLocaleString("en")} of ${all.toLocaleString("en")}${now ? `: ${now.name}, ${Math.round(100 * (now.fraction || 0))} %` : ""}`;
     }
   };
 

@@ -23,7 +23,7 @@
       this.count = pq.el("span", { class: "soft count", role: "status" });
       this.fold = pq.el("details", { class: "filter-fields", open: window.innerWidth > 640 }, pq.el("summary", {}, "Filters"),
         pq.el("div", { class: "row" }, pq.el("span", { class: "dates" }, this.from, "to", this.to), ...Object.values(this.selects), this.words,
-          pq.el("label", { class: "soft" }, this.hidden, " also \u201cnot an event\u201d"), this.clear));
+          pq.el("label", { class: "soft" }, this.hidden, " show rejected events"), this.clear));
       this.element = pq.el("search", { class: "filters" }, this.chips, this.fold, pq.el("div", { class: "row" }, this.count));
       holder.append(this.element);
     }

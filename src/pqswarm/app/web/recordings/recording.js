@@ -126,7 +126,7 @@
       const volts = (row) => `${magnitudeText(row)}${Number.isFinite(row.volts) ? ` (${pq.si(row.volts, "V")})` : ""}`;
       const at = columns.findIndex((column) => column.key === "magnitude");
       columns.splice(at, 1, { ...columns[at], text: volts, help: "In percent of 1 pu and in volts: residual or maximum RMS, or peak" }, { key: "sag_type", title: "Sag type", help: "After Bollen" });
-      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event), onsort: () => {},
+      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analyzed yet.", onclick: (row) => this.choose(row.event), onsort: () => {},
         columns: [{ key: "start", title: "Start", number: true, text: moment, help: "Time since the first sample" }, ...columns] });
     }
 
@@ -161,7 +161,7 @@
       this.writeReferences();
       this.writeUrms();
       if (state === "analyzed" && !this.analysis.incidents.length) this.sheet.remove();
-      this.table.options.empty = state === "analyzed" ? `${nothing[0]?.toUpperCase() ?? ""}${nothing.slice(1)}.` : state === "failed" ? reason : "Not analysed yet.";
+      this.table.options.empty = state === "analyzed" ? `${nothing[0]?.toUpperCase() ?? ""}${nothing.slice(1)}.` : state === "failed" ? reason : "Not analyzed yet.";
       this.table.update(events);
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
@@ -188,7 +188,7 @@
 
     writeProgress(state, fraction, reason) {
       this.progress.hidden = state === "analyzed";
-      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analyzed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (fraction || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
+      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analyzed" ? "Measuring Urms(1/2)" : "Analyzing"}: ${Math.round(100 * (fraction || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
       this.progress.classList.toggle("error", state === "failed");
       this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: fraction || 0, "aria-label": "Analysis" })] : []), words);
     }

@@ -40,7 +40,7 @@
     async load() {
       try {
         this.stations = (await pq.app.api("/api/stations", { signal: this.end.signal })).stations;
-        this.table.options.empty = "No recording was analysed yet.";
+        this.table.options.empty = "No recording was analyzed yet.";
         this.table.update(this.stations);
       } catch (error) {
         pq.app.fail(error, this.fault);
@@ -63,7 +63,7 @@
       const by = pq.el("input", { name: "by", required: true, maxlength: 80, autocomplete: "name", value: pq.recordings.name });
       this.words = pq.el("p", { role: "status" }, "");
       this.problem = pq.el("p", { class: "error", role: "alert", hidden: true });
-      this.again = pq.el("button", { "data-act": "again", hidden: !station.n_recordings, on: { click: () => this.analyseAgain(station) } }, `Analyse again (${count(station.n_recordings, "recording")})`);
+      this.again = pq.el("button", { "data-act": "again", hidden: !station.n_recordings, on: { click: () => this.analyseAgain(station) } }, `Analyze again (${count(station.n_recordings, "recording")})`);
       // A field changes its line of the text, or adds one at its start.
       const put = (name, line) => {
         const lines = text.value.split("\n").filter((one) => !new RegExp(`^\\s*${name}\\s*=`).test(one));
@@ -84,7 +84,7 @@
         pq.el("form", { on: { submit: save } }, label("Nominal voltage, line to line", voltage), label("Frequency", frequency), label("1 pu is", reference),
           pq.el("label", { class: "wide" }, "All of the site, as in a site file (TOML)", text), label("Your name", by),
           pq.el("div", { class: "row" }, pq.el("button", { type: "submit" }, "Save"), this.again)), this.words, this.problem,
-        pq.el("p", { class: "note" }, "A saved site holds for new recordings at once. What was analysed before keeps its values until it is analysed again. Corrections and notes stay."));
+        pq.el("p", { class: "note" }, "A saved site applies to new recordings. Earlier ones keep their values until they are analyzed again. Corrections and notes stay."));
       this.form.scrollIntoView({ block: "nearest" });
       voltage.focus({ preventScroll: true });
     }
@@ -104,15 +104,15 @@
     save(station, site, by) {
       this.act(() => pq.app.api(`/api/stations/${station.id}`, { method: "PUT", json: { site, by }, signal: this.end.signal }), (answer) => {
         this.again.hidden = !answer.recordings;
-        this.again.textContent = `Analyse again (${count(answer.recordings, "recording")})`;
-        return answer.recordings ? `Saved. ${count(answer.recordings, "recording was", "recordings were")} analysed without it.` : "Saved.";
+        this.again.textContent = `Analyze again (${count(answer.recordings, "recording")})`;
+        return answer.recordings ? `Saved. ${count(answer.recordings, "recording was", "recordings were")} analyzed without it.` : "Saved.";
       });
     }
 
     analyseAgain(station) {
       this.act(() => pq.app.api("/api/again", { method: "POST", json: { station: station.id }, signal: this.end.signal }), (answer) => {
         this.again.hidden = true;
-        return `${count(answer.files, "file is", "files are")} analysed again.`;
+        return `${count(answer.files, "file is", "files are")} analyzed again.`;
       });
     }
   };

@@ -160,7 +160,7 @@
       ...points.map((one, i) => this.tip(pq.svg("a", { class: "point", href: pq.app.link("recordings", one.recording, { event: one.event }), tabindex: i ? -1 : 0, "data-name": `${one.recording}:${one.event}`, "data-seconds": one.seconds, "data-percent": one.percent },
         pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.typeColor(one.type) } }),
         one.cut ? pq.svg("path", { class: "longer", d: `M${(x(one.seconds) + 5).toFixed(1)} ${y(one.percent).toFixed(1)}h9m-4 -4l4 4l-4 4` }) : ""), `${one.title}: ${pq.fixed(one.percent, 1)} %, ${one.cut ? "≥ " : ""}${pq.seconds(one.seconds)}`))];
-      this.count.textContent = bins.length ? `${count(total, "event")}, counted in fields: the stronger the colour, the more` : count(total, "event");
+      this.count.textContent = bins.length ? `${count(total, "event")}, counted in fields: the stronger the color, the more` : count(total, "event");
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Magnitude against duration" }, grid, marks, lines, legend, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
         pq.svg("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "Duration"));
     }

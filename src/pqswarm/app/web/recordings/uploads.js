@@ -158,7 +158,7 @@
           item.querySelector(".file").textContent = found.name;
           this.options.onanalyzed(found);
         } else {
-          words.textContent = found.state === "waiting" && !found.reason ? "queued for analysis" : found.state === "working" ? "being analysed" : found.reason;
+          words.textContent = found.state === "waiting" && !found.reason ? "queued for analysis" : found.state === "working" ? "being analyzed" : found.reason;
           if (found.state === "failed") item.dataset.state = "failed";
         }
       }

@@ -1,1 +1,1 @@
-"""k-nearest neighbours: evaluators, CPU and CUDA kernels. See README.md in this folder."""
+"""k-nearest neighbors: evaluators, CPU and CUDA kernels. See README.md in this folder."""

@@ -1,14 +1,14 @@
-"""Exact k-nearest-neighbour errors of many subsets on an NVIDIA GPU.
+"""Exact k-nearest-neighbor errors of many subsets on an NVIDIA GPU.
 
 Most pairs are skipped, and the others are filtered coarsely first:
 
 1. Under each subset the samples are sorted by their distance to a pivot (Chebyshev: by one feature). By the triangle
-   inequality, samples far apart in this order are far apart, so the neighbours of a sample lie in a window. Its width
+   inequality, samples far apart in this order are far apart, so the neighbors of a sample lie in a window. Its width
    follows from the distances to samples that are near by all features (``guess``).
 2. Inside the windows, distances are computed on a grid of 256 levels, four features per word, one instruction each. The
    grid distance of two samples exceeds the true one by at most their own distances to the grid, which are known.
-   Possible neighbours are kept as one bit per pair, about one pair in a hundred (``filter``).
-3. Their distances are computed in single precision. Only where rounding could change the neighbours are they computed
+   Possible neighbors are kept as one bit per pair, about one pair in a hundred (``filter``).
+3. Their distances are computed in single precision. Only where rounding could change the neighbors are they computed
    again in double precision, in the order of the features, with ties to the lower index (``decide``).
 
 Lists do not overflow on data with many ties: only more bits are set. The counts always equal those of the CPU code.

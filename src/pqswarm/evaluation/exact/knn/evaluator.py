@@ -1,4 +1,4 @@
-"""The exact errors of k-nearest-neighbour classifiers and regressors."""
+"""The exact errors of k-nearest-neighbor classifiers and regressors."""
 
 from functools import cached_property
 from typing import Any, Unpack
@@ -25,14 +25,14 @@ _Singles = npt.NDArray[np.float32]
 
 
 class KNNHyperparameters(Parameters):
-    """Hyperparameters of nearest neighbours."""
+    """Hyperparameters of nearest neighbors."""
 
-    n_neighbors: int = parameter("neighbours that vote", default=3, low=1, high=15, symbol="k")
+    n_neighbors: int = parameter("neighbors that vote", default=3, low=1, high=15, symbol="k")
     metric: str = parameter("distance", default="manhattan", choices=METRICS)
 
 
 class KNNEvaluator(ExactEvaluator):
-    """The exact cross-validated error of a k-nearest-neighbour classifier.
+    """The exact cross-validated error of a k-nearest-neighbor classifier.
 
     Votes are uniform; of equal distances the lower sample index is nearer, of equal votes the smallest label wins.
     Distances are compared in double precision.
@@ -42,7 +42,7 @@ class KNNEvaluator(ExactEvaluator):
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
     n_neighbors : int
-        Number of neighbours, 1 to 15.
+        Number of neighbors, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}
         Distance.
 
@@ -97,11 +97,11 @@ class KNNEvaluator(ExactEvaluator):
         return np.array(pivots, dtype=np.int64)
 
     def neighbors(self, mask: ArrayLike) -> IntArray:
-        """Return the neighbours of each sample under one mask, (n_samples, n_neighbors), in ascending order."""
+        """Return the neighbors of each sample under one mask, (n_samples, n_neighbors), in ascending order."""
         return self.neighbors_by(np.flatnonzero(self.checked_mask(mask)))
 
     def neighbors_by(self, selected: IntArray) -> IntArray:
-        """Return the neighbours as :meth:`neighbors` does, by the indices of features."""
+        """Return the neighbors as :meth:`neighbors` does, by the indices of features."""
         neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)
         predicted = np.empty(self.n_samples, dtype=np.int64)
         self._run(selected, predicted, neighbors)
@@ -203,12 +203,12 @@ class FoldView:
 class KNNRegressionHyperparameters(Parameters):
     """Hyperparameters of k-NN regression."""
 
-    n_neighbors: int = parameter("neighbours whose mean is predicted", default=5, low=1, high=15, symbol="k")
+    n_neighbors: int = parameter("neighbors whose mean is predicted", default=5, low=1, high=15, symbol="k")
     metric: str = parameter("distance", default="euclidean", choices=METRICS)
 
 
 class KNNRegressionEvaluator(RegressionEvaluator):
-    """The exact cross-validated error of a k-nearest-neighbour regressor.
+    """The exact cross-validated error of a k-nearest-neighbor regressor.
 
     Of equal distances the lower sample index is nearer, as in :class:`KNNEvaluator`.
 
@@ -217,7 +217,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     n_neighbors : int
-        Number of neighbours whose mean is predicted, 1 to 15.
+        Number of neighbors whose mean is predicted, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}
         Distance.
 

@@ -9,7 +9,7 @@ For each subset the samples are
    32. The minimum and maximum keys of a block are its *box*: a sample far outside it is far from all samples in it;
 4. coded by bytes, or by coordinates along the directions of largest variance, with a bound on the error of each code.
 
-Directions are estimated from a few samples: a poor estimate costs time, never a neighbour.
+Directions are estimated from a few samples: a poor estimate costs time, never a neighbor.
 
 A filter tests a *block*: 32 samples with adjacent codes, so that one instruction covers many of them. It returns an
 integer whose bit j says whether sample j of the block passes. Samples that do not pass are rejected for good, so the

@@ -1,13 +1,13 @@
-"""Exact k-nearest-neighbour predictions of all samples for one subset of features.
+"""Exact k-nearest-neighbor predictions of all samples for one subset of features.
 
 Each sample searches its nearest samples of other folds. Most pairs are skipped:
 
 1. Nearby samples are grouped into blocks of 32 (``filter_kernels.py``). Distant blocks are skipped as a whole.
-2. The distances to likely neighbours, those in the space of all features, bound the distance to the k-th neighbour
+2. The distances to likely neighbors, those in the space of all features, bound the distance to the k-th neighbor
    from above. The bound shrinks as nearer samples are found, starting with the sample's own block.
 3. The 32 samples of a block are tested together by codes of few bits. About one pair in two
    hundred passes.
-4. The remaining distances are computed in single precision. Where rounding could change the set of neighbours, they
+4. The remaining distances are computed in single precision. Where rounding could change the set of neighbors, they
    are computed again in double precision, in the order of the features as in scikit-learn, with ties to the lower
    index.
 
@@ -210,7 +210,7 @@ def _make_knn_prediction(metric):
 
         `arranged` is the result of `KNNArrangement.arrange`; samples `first` to `last` in its order are predicted.
         `data`, float64[n, p], are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`,
-        int32[n, m], likely neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample.
+        int32[n, m], likely neighbors of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample.
         Every sample has at least k samples in other folds. `scratch` is the result of `knn_scratch`. `neighbors`,
         int32[n, k], is filled with indices in any order unless it is empty.
 

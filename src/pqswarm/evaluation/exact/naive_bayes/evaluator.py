@@ -270,7 +270,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
 
 def _order_nb_masks(masks: BoolArray) -> IntArray:
-    """An order in which neighbouring masks share many features, the most frequent ones first."""
+    """An order in which neighboring masks share many features, the most frequent ones first."""
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
@@ -453,7 +453,7 @@ class DiscreteNBHyperparameters(Parameters):
     )
     alpha: float = parameter("count added to each feature", default=1.0, low=1e-10, high=1e10)
     fit_prior: bool = parameter("whether classes have their frequency as prior", default=True)
-    norm: bool = parameter("whether the weights of a class are normalised; complement", default=False)
+    norm: bool = parameter("whether the weights of a class are normalized; complement", default=False)
     binarize: float = parameter("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
 
     def estimator(self) -> Any:

@@ -2,7 +2,7 @@
 
 The log-likelihood of a sample under a class is a sum over features. With fixed folds, each term of kernel densities is
 computed once, and summed in single precision; where rounding could change the result, the terms are summed again in
-double precision. Subsets of a batch often share features, above all the neighbours of one subset: the features common
+double precision. Subsets of a batch often share features, above all the neighbors of one subset: the features common
 to the batch, its halves, their halves and so on are summed once. A sample is classified correctly if the score of its
 own class, which comes first, exceeds all others.
 """
@@ -292,7 +292,7 @@ _CLIPPED = -1e29  # lower scores may include clipped terms
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
-    """Plan the summation of the features of all `masks`, bool[m, p]; neighbouring masks should be similar.
+    """Plan the summation of the features of all `masks`, bool[m, p]; neighboring masks should be similar.
 
     Node i, stored in `slots[i]`, is the sum of `parents[i]` (0 is the empty sum) and `features[starts[i] : starts[i +
     1]]`. It is the sum of the mask `subsets[i]`, or -1. Return the numbers of nodes, below 2 m, and of slots.

@@ -89,7 +89,7 @@ def describe_listed_recording(recording: "RecordingSource", channels: Sequence[i
 
 
 def choose_listed_channels(recording: "RecordingSource", analysis: "Analysis") -> list[int]:
-    """Choose the channels to show: all that hold something, or of many the analysed voltages, currents, then others."""
+    """Choose the channels to show: all that hold something, or of many the analyzed voltages, currents, then others."""
     dead = find_dead_channels(recording, view_main_incident(recording, analysis), analysis)
     analyzed = [one.number for one in analysis.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
@@ -288,7 +288,7 @@ def count_listed_types(listed: Iterable[ListedEvent]) -> dict[str, int]:
 def listing_headline(
     listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording], n_failures: int = 0
 ) -> list[str]:
-    """Summarise recordings and events: how many, from where and when, and the worst event."""
+    """Summarize recordings and events: how many, from where and when, and the worst event."""
     stations = sorted({recording.analysis.station for recording in recordings} - {""})
     quiet = {time_text(recording.analysis.start)[:10] for recording in recordings if not recording.analysis.events}
     dates = sorted(({row_date(one.found, one.recording.analysis.start) for one in listed} | quiet) - {""})
@@ -310,7 +310,7 @@ def listing_headline(
     elif recordings:
         lines.append("No disturbance was found.")
     if n_failures:
-        lines.append(f"{count_text(n_failures, 'recording')} could not be analysed: see Failures.")
+        lines.append(f"{count_text(n_failures, 'recording')} could not be analyzed: see Failures.")
     return lines
 
 
