@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS
+from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS, Overlay
 from pqswarm.report.section import Table, at_most, enumerate_words, percent, probability
 from pqswarm.report.summary import (
     ALPHA,
