@@ -29,6 +29,10 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# What a terminal or a runner says of colours and widths would change what commands print, here and in child processes.
+for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "LINES", "NO_COLOR", "TTY_COMPATIBLE"):
+    os.environ.pop(name, None)
+
 # Studies, journals and reports wait for the disk after each write. In memory they do not; a kill of a process, which is
 # what tests do, shows no difference. Some machines lend little memory that way, or run no scripts from there.
 MEMORY = Path("/dev/shm")
