@@ -386,7 +386,7 @@ def _step_between(
     """Time of the step from one stage to the next on the waveform [s].
 
     It is that of the first channel which goes away from 1 pu, or of the last which comes back to it; where a supply is
-    opened, of the last that was low before. What follows the step slowly, as when motors accelerate, is no part of it.
+    opened, of the last that was low before. What follows slowly, as when motors accelerate, does not count.
     """
     soon = old[1] + _STEP - 1
     levels = rows[:, soon] if soon < new[1] else new[2]
