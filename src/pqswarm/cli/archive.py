@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from pqswarm._base.checks import check_name
 from pqswarm._base.text import count_text, file_text
 from pqswarm.cli.options import ANALYSIS_OPTIONS, Overwrite, argument, check_ending, check_range, check_writable, option
 from pqswarm.cli.terminal import Command, CommandGroup, echo, name_options
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 _DECIMALS = {"point": ".", "comma": ","}
@@ -98,7 +97,8 @@ def check(folder: Folder) -> None:
 
 def _read_csv_format(separator: str, decimal: str) -> tuple[str, str]:
     for name, given, known in (("--separator", separator, _SEPARATORS), ("--decimal", decimal, _DECIMALS)):
-        check_name(name, given, known)
+        if given not in known:
+            raise unknown_name(name, given, known)
     if _SEPARATORS[separator] == _DECIMALS[decimal]:
         raise PqswarmError("--separator and --decimal are both a comma: choose --separator semicolon.")
     return _SEPARATORS[separator], _DECIMALS[decimal]

@@ -54,13 +54,13 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
         tested[ALL_FEATURES],
         study.palette,
     )
-    contrast = contrast_table(study, classifier, noise)
+    tables = (noise_table(study, classifier, noise), contrast_table(study, classifier, noise))
+    own = [table for table in tables if table is not None and not study.plan.paper]  # else they are shown before
     return Content(
         drawings=[drawing],
         tables=[
             _noise_robustness_table(classifier, noise),
-            *([] if study.plan.paper else [noise_table(study, classifier, noise)]),
-            *([] if study.plan.paper or contrast is None else [contrast]),
+            *own,
             *_noise_held_out_tables(classifier, noise),
         ],
     )
