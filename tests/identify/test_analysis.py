@@ -304,6 +304,22 @@ def test_the_window_leaves_out_the_neighbours():
     assert second.window[0] > 1.1
 
 
+@pytest.mark.parametrize("onset", [0.0, 0.25])
+def test_harmonics_are_judged_without_a_transient(onset):
+    """It rings on below what the rules call a transient: the longest part without it is longer than ten cycles."""
+    t = np.arange(5000) / RATE
+    angle = 2 * np.pi * 60 * t
+    ringing = 0.3 * (t >= onset) * np.exp(-np.maximum(t - onset, 0) / 0.016) * np.sin(2 * np.pi * 310 * (t - onset))
+    wave = 325 * (np.sin(angle) + 0.1 * np.sin(5 * angle + 1) + ringing)
+    analysis = identify(Recording((Channel("U", "V", "A", wave),), RATE, 60.0))
+    steady, transient = (
+        next(one for one in analysis.events if one.event.type == name) for name in ("harmonics", "transient")
+    )
+    assert (steady.label, steady.model_label) == ("harmonics", "harmonics")
+    assert steady.window[0] > transient.event.end or steady.window[1] < transient.event.start
+    assert steady.window[1] - steady.window[0] > 10 / 60
+
+
 def test_nothing_found():
     t = np.arange(round(0.6 * RATE)) / RATE
     analysis = identify(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0))

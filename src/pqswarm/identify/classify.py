@@ -58,6 +58,8 @@ _MIN_LEAD = 2.0  # tuned
 """Minimum number of cycles before an event, whatever its neighbors."""
 _MIN_LENGTH = 3.0  # tuned
 """Cycles of the shortest window."""
+_MIN_STEADY = 10.0
+"""Minimum number of cycles of a disturbance that lasts: in as many, IEC 61000-4-7 measures harmonics."""
 _MAX_VOLTAGE = 1e3
 """Captures are clipped to this [pu of the peak]."""
 _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance", "frequency")
@@ -132,11 +134,10 @@ def possible_labels(
     """
     if not event.probabilities:
         return ()
-    first, last = event.window
-    cycles = (last - first) * analysis.frequency
-    event_type = event.event.type
-    rule = event.rule_label
-    offered = allowed_classes(class_names, event_type, rule, analysis.sampling_rate, analysis.frequency, cycles)
+    cycles = (event.window[1] - event.window[0]) * analysis.frequency
+    offered = allowed_classes(
+        class_names, event.event.type, event.rule_label, analysis.sampling_rate, analysis.frequency, cycles
+    )
     return tuple(name for name in class_names if name in offered)
 
 
@@ -173,20 +174,32 @@ def calibrate_shares(
 def event_window(event: Event, found: Characterization, others: Iterable[Event]) -> tuple[int, int]:
     """Return the first sample of the window of an event, and the one after its last: up to thirty cycles.
 
-    Other events are left out if enough remains.
+    Other events are left out if enough remains: of a disturbance that lasts, the longest part between them is taken.
     """
-    if event.type in _LASTING:
-        middle = round((event.start + event.end) / 2 * found.sampling_rate)
-        return _clip_classified_window(found, middle - _classified_window_length(found) // 2)
     part = event.worst
-    first, stop = _classified_window_around(found, part.start, max(part.end, part.start))
     rate = found.sampling_rate
-    cycle = found.sampling_rate / found.frequency
+    cycle = rate / found.frequency
+    beside = [
+        other
+        for other in others
+        if other is not event
+        and other.type not in (*_LASTING, "rapid voltage change")
+        and any(one.number == part.number for one in other.parts)
+    ]
+    if event.type in _LASTING:
+        middle = round((event.start + event.end) / 2 * rate)
+        first, stop = _clip_classified_window(found, middle - _classified_window_length(found) // 2)
+        spans = sorted((one.start * rate - cycle / 2, one.end * rate + cycle / 2) for one in beside)
+        starts = np.maximum.accumulate([first, *(end for _, end in spans)])
+        ends = np.minimum([*(start for start, _ in spans), stop], stop)
+        longest = int((ends - starts).argmax())
+        if ends[longest] - starts[longest] >= _MIN_STEADY * cycle:
+            first, stop = round(starts[longest]), round(ends[longest])
+        return first, stop
+    first, stop = _classified_window_around(found, part.start, max(part.end, part.start))
     start, end = part.start * rate, max(part.end, part.start) * rate
-    for other in others:
+    for other in beside:
         own = [one for one in other.parts if one.number == part.number]
-        if other is event or other.type in (*_LASTING, "rapid voltage change") or not own:
-            continue
         low, high = own[0].start * rate, own[-1].end * rate
         if high <= start + cycle / 2:
             first = max(first, min(round(high + cycle / 2), round(start)))
@@ -297,7 +310,6 @@ def identify(
         if progress is not None:  # all samples are done, but many events take time: the caller may cancel
             progress(found.n_samples, found.n_samples)
         events.append(classifier.classify(event))
-    asked = any(one.label for one in events)
     return Analysis(
         source=recording.source,
         events=tuple(events),
@@ -311,7 +323,7 @@ def identify(
         n_samples=found.n_samples,
         thresholds=levels,
         channels=found.states,
-        caveats=(*found.caveats, *(classifier.caveats() if asked else ())),
+        caveats=(*found.caveats, *(classifier.caveats() if any(one.label for one in events) else ())),
         notes=tuple(recording.notes),
         station=recording.station,
         path=recording.path,

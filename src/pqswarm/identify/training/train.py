@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -318,8 +317,7 @@ def train(
             (more[:, allowed], more_labels),
         )
         # Events of a preset are too similar to define what is unlike them.
-        farthest = one.farthest if isinstance(chosen, str) else inf
-        subsets.append(replace(one, highest=float(highest), farthest=farthest))
+        subsets.append(replace(one, highest=float(highest), farthest=one.farthest if isinstance(chosen, str) else inf))
         tables.append(table)
         if progress is not None:
             progress("bandwidths", number + 1, len(BANDWIDTHS))
@@ -467,16 +465,6 @@ class ModelCheck:
             cells = " | ".join(str(value) if value else "·" for value in row.tolist())
             lines.append(f"| {letter} {name.replace('_', ' ')} | {cells} |")
         return "\n".join(lines)
-
-    def row(self) -> dict[str, Any]:
-        """Return a summary."""
-        return {
-            "snr": "inf" if self.snr == inf else self.snr,
-            "events": self.n_events,
-            "accuracy": self.accuracy,
-            "type_accuracy": self.type_accuracy,
-            "confidence": self.confidence,
-        }
 
 
 def check_model(
