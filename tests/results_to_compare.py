@@ -114,7 +114,7 @@ def of_the_rest():
     """The bundled model: classes, and probabilities to nine digits; p-values."""
     model, rng = default_model(), np.random.default_rng(2)
     rows = np.zeros((8, len(FEATURES)))
-    for name, knots in zip(model.subsets[0].names, model.tables[0].knots, strict=True):
+    for name, knots in zip(model.subsets[0].columns, model.tables[0].knots, strict=True):
         rows[:, FEATURES.index(name)] = knots[(rng.random(8) * knots.size).astype(int)]
     predicted = model.predict(rows)
     one, other = rng.integers(0, 30, 40), rng.integers(4, 33, 40)

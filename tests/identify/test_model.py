@@ -1,16 +1,21 @@
 """Models: training, bandwidth, how often they are right; their files, also hostile ones."""
 
+import inspect
 import json
 import random
 import sys
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.fuzz.mutations import mutate
 from tests.identify.conftest import NAMES
 
+import pqswarm.identify
+from pqswarm import __version__
+from pqswarm.cli.train import train as train_command
 from pqswarm.datasets.dataset import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
@@ -31,15 +36,27 @@ from pqswarm.identify import (
 )
 from pqswarm.identify.features import MEASURES, capture_features, feature_upper_frequencies, resample_for_features
 from pqswarm.identify.model import (
+    COARSE_CODES,
     CODES,
+    ModelDistance,
     fit_model_estimator,
     model_log_scores,
     model_probabilities,
     scale_for_model,
 )
 from pqswarm.identify.show.figures import plot_event
-from pqswarm.identify.training.train import HELD_OUT, TRAINED, TRAINING_SNR, list_training_specs, make_training_events
+from pqswarm.identify.training.train import (
+    HELD_OUT,
+    TRAINED,
+    TRAINING_SNR,
+    _learn_training_subset,
+    _make_training_classifier,
+    list_training_specs,
+    make_training_events,
+)
 from pqswarm.recordings import Channel, Recording
+
+BUNDLED = Path(pqswarm.identify.__file__).with_name("default.npz")
 
 
 def test_round_trip(small, small_file, tmp_path):
@@ -65,6 +82,19 @@ def test_same_seed_same_bytes(tmp_path, monkeypatch):
     first = content("first.npz", seed=3, n_jobs=2)
     assert content("again.npz", seed=3, n_jobs=1, subset=np.isin(FEATURES, NAMES)) == first  # names as a mask
     assert content("other.npz", seed=4, n_jobs=1) != first
+
+
+@pytest.mark.slow
+def test_same_seed_same_bytes_with_a_search(tmp_path, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
+    first, again = (
+        train(events_per_class=10, search="merit", max_evaluations=40, n_jobs=jobs).save(tmp_path / f"{jobs}.npz")
+        for jobs in (1, 2)
+    )
+    assert first.read_bytes() == again.read_bytes()
+    (subset,) = load_model(first).subsets
+    assert set(subset.columns) == set(MEASURES)
+    assert subset.others
 
 
 FEW = ("pure_sinusoid", "sag", "swell", "harmonics")
@@ -226,12 +256,60 @@ class TestPreparation:
 
 class TestDefaultModel:
     def test_is_small_and_knows_sixteen_classes(self):
-        model = default_model()
-        assert model.origin["preset"] == "broad"  # the name of "training" when it was trained
-        assert model.class_names == TRAINING_CLASSES
-        from pqswarm.identify import model as module
+        assert default_model().class_names == TRAINING_CLASSES
+        assert BUNDLED.stat().st_size < 3_000_000
 
-        assert (module.Path(module.__file__).with_name("default.npz")).stat().st_size < 3_000_000
+    def test_is_that_of_the_documented_command(self):
+        """Its metadata are the defaults of `pqswarm train` in this version."""
+        defaults = {name: one.default for name, one in inspect.signature(train_command).parameters.items()}
+        model = default_model()
+        origin = dict(model.origin)
+        assert origin.pop("numpy")
+        assert origin == {
+            "preset": defaults["preset"],
+            "seed": defaults["seed"],
+            "events_per_class": defaults["events_per_class"],
+            "snr": ["inf" if level == "inf" else float(level) for level in defaults["snr"].split(",")],
+            "search": defaults["algorithm"],
+            "max_evaluations": defaults["evaluations"],
+            "pqswarm": __version__,
+        }
+        assert model.classifier == _make_training_classifier(defaults["classifier"])
+        undisturbed, *others = np.bincount(model.tables[0].labels)
+        assert undisturbed == 4 * defaults["events_per_class"]
+        assert others == 15 * [defaults["events_per_class"]]
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(default_model().origin["numpy"] != np.__version__, reason="it was trained with another NumPy")
+    def test_its_narrowest_bandwidth_is_trained_again(self):
+        """Events, search, weights, distance: the last of seven parts, in a tenth of the time."""
+        model, last = default_model(), len(BANDWIDTHS) - 1
+        origin, bundled, stored = model.origin, model.subsets[last], model.tables[last]
+        features, labels, _ = make_training_events(
+            origin["preset"], origin["events_per_class"], TRAINING_SNR, origin["seed"], bandwidth=last
+        )
+        allowed = (feature_upper_frequencies() <= BANDWIDTHS[last]) & np.isin(FEATURES, list(MEASURES))
+        subset, table = _learn_training_subset(
+            features[:, allowed],
+            labels,
+            np.array(FEATURES)[allowed],
+            BANDWIDTHS[last],
+            len(model.class_names),
+            model.classifier,
+            origin["search"],
+            origin["max_evaluations"],
+            origin["seed"],
+            None,
+            (np.empty((0, allowed.sum())), np.empty(0, dtype=int)),
+            with_distance=True,
+        )
+        assert set(subset.columns) == set(bundled.columns)
+        assert subset.error == pytest.approx(bundled.error, abs=0.01)
+        scaled = scale_for_model(features[:, [FEATURES.index(name) for name in bundled.columns]], stored.knots)
+        if (np.round(scaled[:, : len(bundled.names)] * CODES) == stored.codes).all():  # not so without AVX-512
+            assert subset == bundled
+            for name, values in vars(table).items():
+                np.testing.assert_array_equal(values, getattr(stored, name), err_msg=name)
 
     def test_is_not_stale(self):
         """Its first training events still come from its manifest; else `pqswarm train` makes it anew."""
@@ -241,13 +319,16 @@ class TestDefaultModel:
         number = 3
         orders = list_training_specs(1, levels, origin["seed"], TRAINED, number)
         features, labels, _ = make_training_events("training", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
-        table, names = model.tables[number], model.subsets[number].names
+        table, subset = model.tables[number], model.subsets[number]
         assert [TRAINING_CLASSES[label] for label in labels] == [order.event_class for order in orders]
         first = [int(np.flatnonzero(table.labels == label)[0]) for label in range(16)]
         ours = [int(np.flatnonzero(labels == label)[0]) for label in range(16)]
-        columns = [FEATURES.index(name) for name in names]
-        off = np.abs(scale_for_model(features[np.ix_(ours, columns)], table.knots) * CODES - table.codes[first])
-        assert (off <= 1.5).mean() > 0.995  # rounding, and a step of a quantile that the last bit decides
+        columns = [FEATURES.index(name) for name in subset.columns]
+        scaled = scale_for_model(features[np.ix_(ours, columns)], table.knots)
+        fine, coarse = np.split(scaled, [len(subset.names)], axis=1)
+        # rounding, and a step of a quantile that the last bit decides
+        assert (np.abs(fine * CODES - table.codes[first]) <= 1.5).mean() > 0.995
+        assert (np.abs(coarse * COARSE_CODES - table.others[first]) <= 0.51).mean() > 0.995
 
     @pytest.mark.slow
     def test_held_out_events(self):
@@ -307,6 +388,41 @@ class TestDefaultModel:
             bool(model.predict(compute_features(wave, 12_800, 50.0), usable).known[0]) for wave in (*usual, *strange)
         ]
         assert known == [True] * 3 + [False] * 3
+
+    @pytest.mark.parametrize("rate", [25_000, 12_800, 6400, 3200])
+    def test_waveforms_of_no_class_are_unknown_at_any_bandwidth(self, rate):
+        """Rectified voltages, sawtooths and phase control, whatever their phase and noise."""
+        t = np.arange(rate // 5) / rate
+        rows = []
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            angle = 2 * np.pi * 50 * t + rng.uniform(0, 2 * np.pi)
+            sine = np.sin(angle)
+            strange = (
+                2 * np.maximum(sine, 0),
+                1.4 * np.abs(sine),
+                angle / np.pi % 2 - 1,
+                1.4 * np.where(angle % np.pi > np.pi / 2, sine, 0),
+            )
+            noise = 0.005 * rng.standard_normal(t.size)
+            rows += [compute_features(wave + noise, rate, 50.0, wavelet=False) for wave in strange]
+        assert not default_model().predict(np.array(rows), usable_features(rate, 50.0)).known.any()
+
+    def test_held_out_events_are_known(self):
+        features, _, _ = make_training_events("training", 10, (30.0, 50.0), 3, family=HELD_OUT, bandwidth=3, n_jobs=1)
+        assert default_model().predict(features, usable_features(3200, 50.0)).known.mean() > 0.96
+
+
+def test_an_event_that_was_learned_often_is_near():
+    """However unlike the others it is; so corrected events are known."""
+    rng = np.random.default_rng(0)
+    data = np.clip(rng.normal(0.3, 0.05, (400, 6)), 0, 1)
+    labels = np.arange(400) % 2
+    strange = np.full((1, 6), 0.95)
+    limit = np.quantile(ModelDistance.fit(data, labels).to_nearest(data), 0.99)
+    assert ModelDistance.fit(data, labels).to_nearest(strange)[0] > 3 * limit
+    learned = ModelDistance.fit(np.vstack([data, strange.repeat(20, axis=0)]), np.append(labels, 20 * [1]))
+    assert learned.to_nearest(strange)[0] < limit
 
 
 ONE = {"highest": 250, "names": ["D1.energy"], "temperature": 1, "error": 0}
@@ -369,6 +485,8 @@ class TestHostileFiles:
             ({"subsets": [{**ONE, "names": ["nonsense"]}]}, "unknown or repeated"),
             ({"subsets": [{**ONE, "discriminant": -1}]}, "weight"),
             ({"subsets": [{**ONE, "farthest": "far"}]}, "distance"),
+            ({"subsets": [{**ONE, "others": ["nonsense"]}]}, "unknown or repeated"),
+            ({"subsets": [{**ONE, "others": ["D1.energy"]}]}, "among its features"),
             ({"subsets": [ONE]}, "how many events"),
             ({"subsets": [{**ONE, "events": True}]}, "how many events"),
             ({"subsets": [{**ONE, "events": 3}]}, "do not fit together"),

@@ -1,6 +1,6 @@
 """A model and its file: features of training events, and the classifier fitted to them for a recording's bandwidth."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import inf
@@ -21,17 +21,18 @@ from pqswarm.identify.features import FEATURES, feature_upper_frequencies
 _SHRINKAGE = 1e-3
 _DOUBT = 0.02  # tuned
 """Fraction of a uniform distribution in probabilities that may be 0, such as those of few votes."""
-_SLACK = 1.15  # tuned
-"""Recorded events are farther from generated ones than these are from each other."""
+_BEYOND = 0.25  # tuned
+"""Limit of how far a scaled feature lies outside 0 ... 1: ratios of a voltage without noise have no bounds."""
 CODES = 65535
-"""A scaled feature is stored as an integer from 0 to this."""
+COARSE_CODES = 255
+"""A scaled feature is stored as an integer from 0 to this; one of a distance alone is coarse."""
 _MAX_TEXT = 500
 _MAX_NUMBER = 2.0**64
 """Limits of the metadata of a model: characters of a text, and numbers."""
 _FILE = ArrayFile(
     format="pqswarm model",
     what="model",
-    version=2,
+    version=3,
     command="pqswarm train",
     keys={
         "class_names": list,
@@ -40,12 +41,11 @@ _FILE = ArrayFile(
         "hyperparameters": dict,
         "origin": dict,
     },
-    arrays={"codes": "<u2", "labels": "|u1", "knots": "<f4"},
+    arrays={"codes": "<u2", "others": "|u1", "labels": "|u1", "knots": "<f4"},
     limit=200_000_000,
 )
 _MAX_CLASSES = 200
 _MAX_DISTANCE = 1e6
-_ADDED = {"underflow"}  # hyperparameters that older files lack; they have their defaults
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +62,10 @@ class ModelDiscriminant:
     @classmethod
     def fit(cls, data: FloatArray, labels: IntArray, n_classes: int) -> "ModelDiscriminant":
         """Fit it to features scaled to 0 ... 1."""
-        expanded = _expand_for_model_discriminant(data)
-        own, places = np.unique(labels, return_inverse=True)
-        means = np.array([expanded[labels == label].mean(axis=0) for label in own])
-        rest = expanded - means[places]
-        covariance = rest.T @ rest / max(len(labels) - own.size, 1)
-        covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * np.trace(covariance) / len(covariance) + 1e-9
+        own = np.unique(labels)
+        means, covariance = _model_class_moments(data, labels)
         solved = np.linalg.solve(covariance, means.T)
-        weights = np.zeros((expanded.shape[1], n_classes))
+        weights = np.zeros((len(covariance), n_classes))
         bias = np.full(n_classes, -np.inf)
         weights[:, own] = solved
         bias[own] = -0.5 * np.einsum("ij,ji->i", means, solved)
@@ -77,13 +73,48 @@ class ModelDiscriminant:
 
     def log_scores(self, rows: FloatArray) -> FloatArray:
         """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
-        scores = _expand_for_model_discriminant(rows) @ self.weights + self.bias
+        scores = _expand_model_features(rows) @ self.weights + self.bias
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
-def _expand_for_model_discriminant(data: FloatArray) -> FloatArray:
+def _expand_model_features(data: FloatArray) -> FloatArray:
     return np.hstack([data, data**2, np.abs(data - 0.5)])
+
+
+def _model_class_moments(data: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the means of the expanded features of each class with events, and their common covariance, shrunk."""
+    expanded = _expand_model_features(data)
+    own, places = np.unique(labels, return_inverse=True)
+    means = np.array([expanded[labels == label].mean(axis=0) for label in own])
+    rest = expanded - means[places]
+    covariance = rest.T @ rest / max(len(labels) - own.size, 1)
+    covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * np.trace(covariance) / len(covariance) + 1e-9
+    return means, covariance
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDistance:
+    """Mahalanobis distance to the nearest class, by which an event is unknown, divided by the root of the dimension.
+
+    The expanded features times `whitening` have unit covariance within a class, and are `means` on average. An event
+    that was learned often changes the covariance so much that it is never far away.
+    """
+
+    whitening: FloatArray
+    means: FloatArray
+
+    @classmethod
+    def fit(cls, data: FloatArray, labels: IntArray) -> "ModelDistance":
+        """Fit it to features scaled to 0 ... 1."""
+        means, covariance = _model_class_moments(data, labels)
+        whitening = np.linalg.inv(np.linalg.cholesky(covariance)).T
+        return cls(whitening, means @ whitening)
+
+    def to_nearest(self, rows: FloatArray) -> FloatArray:
+        """Return the distance of each event, (n,)."""
+        white = _expand_model_features(rows) @ self.whitening
+        return np.asarray(np.sqrt(np.array([((self.means - row) ** 2).mean(axis=1).min() for row in white])))
 
 
 def fit_model_estimator(classifier: Classifier, data: FloatArray, labels: IntArray) -> Any:
@@ -157,17 +188,12 @@ def cross_validated_model_scores(
     return first, second
 
 
-def cross_validated_model_distances(data: FloatArray, folds: Folds) -> FloatArray:
-    """Return the distance of each event to the nearest event of the other folds."""
+def cross_validated_model_distances(data: FloatArray, labels: IntArray, folds: Folds) -> FloatArray:
+    """Return the distance of each event to the nearest class of the other folds."""
     distances = np.empty(len(data))
     for train, test in folds.split():
-        distances[test] = find_nearest_training_event(data[test], data[train])
+        distances[test] = ModelDistance.fit(data[train], labels[train]).to_nearest(data[test])
     return distances
-
-
-def find_nearest_training_event(rows: FloatArray, data: FloatArray) -> FloatArray:
-    """Return the mean difference of the features of each row to those of the nearest event."""
-    return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
 def model_probabilities(scores: FloatArray) -> FloatArray:
@@ -202,7 +228,7 @@ class FeatureSubset:
     highest : float
         Highest frequency that they use, in multiples of the fundamental.
     names : tuple of str
-        The features.
+        The features of the classifier.
     temperature : float
         Divides the log-probabilities of the classifier, so that its confidence matches its accuracy.
     error : float
@@ -210,8 +236,10 @@ class FeatureSubset:
     discriminant : float
         Weight of the added log-probabilities of a linear discriminant; 0 for none.
     farthest : float
-        Mean difference of the scaled features to the nearest training event above which an event is unknown: 99 % of
-        the training events are closer to one of another fold. Infinite for models of a preset.
+        Mahalanobis distance to the nearest class above which an event is unknown: 99 % of the training events are
+        closer to a class of the other folds. Infinite for models of a preset.
+    others : tuple of str
+        Further features of that distance: what does not help to tell the classes apart may tell that it is none.
     """
 
     highest: float
@@ -220,23 +248,35 @@ class FeatureSubset:
     error: float
     discriminant: float = 0.0
     farthest: float = inf
+    others: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Features of the training events: those of the classifier first."""
+        return self.names + self.others
 
 
 @dataclass(frozen=True, eq=False)
 class ModelTrainingTable:
-    """The training events of a subset: scaled features (n_events, n_features) as integers, and classes.
+    """The training events of a subset: scaled features as integers, `codes` and `others` (n_events, ...), and classes.
 
     `knots` (n_features, n_knots) are evenly spaced quantiles of each feature, ascending, which map it to 0 ... 1.
     """
 
     codes: AnyArray
+    others: AnyArray
     labels: IntArray
     knots: FloatArray
 
     @property
     def data(self) -> FloatArray:
-        """The scaled features."""
-        return np.asarray(self.codes.astype(np.float64) / CODES)
+        """The scaled features of the classifier."""
+        return self.codes / CODES
+
+    @property
+    def all_data(self) -> FloatArray:
+        """The scaled features of the classifier, then the others."""
+        return np.hstack([self.data, self.others / COARSE_CODES])
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,6 +364,10 @@ class Model:
     def _experts(self) -> "dict[FeatureSubset, ModelExperts]":
         return {}
 
+    @cached_property
+    def _distances(self) -> "dict[FeatureSubset, ModelDistance]":
+        return {}
+
     def subset_for(self, usable: BoolArray | None = None) -> FeatureSubset:
         """Return the widest subset whose features a recording has.
 
@@ -343,7 +387,7 @@ class Model:
             raise PqswarmError(f"usable must say yes or no to each of the {len(FEATURES)} features.")
         has = {name for name, yes in zip(FEATURES, usable, strict=True) if yes}
         for subset in self.subsets:
-            if has.issuperset(subset.names):
+            if has.issuperset(subset.columns):
                 return subset
         raise PqswarmError("the sampling rate is too low for the model, which needs eight samples per cycle.")
 
@@ -386,16 +430,16 @@ class Model:
         table = self.tables[self.subsets.index(subset)]
         if subset not in self._experts:
             self._experts[subset] = ModelExperts.fit(self.classifier, table.data, table.labels, len(self.class_names))
-        columns = rows[:, [FEATURES.index(name) for name in subset.names]]
+            if subset.farthest < inf:
+                self._distances[subset] = ModelDistance.fit(table.all_data, table.labels)
+        columns = rows[:, [FEATURES.index(name) for name in subset.columns]]
         scaled = scale_for_model(columns, table.knots)
-        scores = self._experts[subset].scores(scaled, subset.temperature, subset.discriminant)
+        scores = self._experts[subset].scores(scaled[:, : len(subset.names)], subset.temperature, subset.discriminant)
         shares = model_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
-            known = (
-                find_nearest_training_event(scaled + model_overshoot(columns, table.knots), table.data)
-                <= _SLACK * subset.farthest
-            )
+            beyond = scaled + model_overshoot(columns, table.knots)
+            known = self._distances[subset].to_nearest(beyond) <= subset.farthest
         return Prediction(self.class_names, shares, subset, known)
 
     def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:
@@ -432,6 +476,7 @@ class Model:
         }
         arrays = {
             "codes": np.concatenate([table.codes.ravel() for table in self.tables]),
+            "others": np.concatenate([table.others.ravel() for table in self.tables]),
             "labels": np.concatenate([table.labels for table in self.tables]),
             "knots": np.concatenate([table.knots for table in self.tables]),
         }
@@ -454,10 +499,10 @@ def scale_for_model(values: FloatArray, knots: FloatArray) -> FloatArray:
 
 
 def model_overshoot(values: FloatArray, knots: FloatArray) -> FloatArray:
-    """Return by how much each value lies outside the knots of its feature, relative to their range, at most 2."""
+    """Return by how much each value lies outside the knots of its feature, relative to their range, at most 0.25."""
     low, high = knots[:, 0], knots[:, -1]
     beyond = np.maximum(values - high, 0.0) - np.maximum(low - values, 0.0)
-    return np.asarray(np.clip(beyond / np.maximum(high - low, 1e-9), -2.0, 2.0))
+    return np.asarray(np.clip(beyond / np.maximum(high - low, 1e-9), -_BEYOND, _BEYOND))
 
 
 @cache
@@ -472,7 +517,7 @@ def default_model() -> Model:
     Examples
     --------
     >>> default_model().origin["preset"]
-    'broad'
+    'training'
     """
     return load_model(Path(__file__).with_name("default.npz"))
 
@@ -536,7 +581,7 @@ def _read_model_classifier(name: str, settings: dict[str, Any]) -> Classifier:
     except PqswarmError as error:
         reason = shorten(str(error), 300)
         raise FileFormatError(f"is damaged, or its classifier is from another package: {reason}") from error
-    if set(made.settings) - set(settings) - _ADDED:
+    if set(made.settings) - set(settings):
         raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {shorten(repr(name))}.")
     return made
 
@@ -553,7 +598,10 @@ def _read_model_subset(given: Any, known: tuple[str, ...]) -> FeatureSubset:
     names = _read_model_names(given.get("names"), known, "features of a subset")
     highest = _read_model_number(given.get("highest"), 0.0, 1e6, "bandwidth")
     limit = dict(zip(FEATURES, feature_upper_frequencies().tolist(), strict=True))
-    if any(limit[name] > highest for name in names):
+    others = _read_model_names(given["others"], known, "further features") if given.get("others") else ()
+    if set(names) & set(others):
+        raise FileFormatError("is damaged: further features of a subset are among its features.")
+    if any(limit[name] > highest for name in names + others):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
     farthest = float(_read_model_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
     return FeatureSubset(
@@ -563,6 +611,7 @@ def _read_model_subset(given: Any, known: tuple[str, ...]) -> FeatureSubset:
         error=float(_read_model_number(given.get("error"), 0.0, 1.0, "error")),
         discriminant=float(_read_model_number(given.get("discriminant", 0.0), 0.0, 10.0, "weight")),
         farthest=farthest if farthest < _MAX_DISTANCE else inf,
+        others=others,
     )
 
 
@@ -572,7 +621,6 @@ def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Mo
         raise FileFormatError("is damaged: it has no subsets of features.")
     subsets = tuple(_read_model_subset(given, FEATURES) for given in manifest["subsets"])
     classifier = _read_model_classifier(manifest["classifier"], manifest["hyperparameters"])
-    codes = arrays["codes"]
     labels = arrays["labels"].astype(np.int64)
     knots = arrays["knots"]
     if knots.ndim != 2 or knots.shape[1] < 2:
@@ -580,11 +628,13 @@ def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Mo
     if not np.isfinite(knots).all():
         raise FileFormatError("is damaged: its scaling is not finite.")
     knots = knots.astype(np.float64)
+    if arrays["codes"].ndim != 1 or arrays["others"].ndim != 1:
+        raise FileFormatError("is damaged: the features of its events are not in sequence.")
     if not (np.diff(knots, axis=1) >= 0).all():
         raise FileFormatError("is damaged: its scaling is not ascending.")
     if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")
-    tables = _split_model_events(manifest, subsets, codes, labels, knots)
+    tables = _split_model_events(manifest, subsets, arrays["codes"], arrays["others"], labels, knots)
     return Model(class_names, subsets, tables, classifier, _read_model_origin(manifest["origin"]))
 
 
@@ -605,27 +655,34 @@ def _read_model_origin(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split_model_events(
-    manifest: dict[str, Any], subsets: tuple[FeatureSubset, ...], codes: AnyArray, labels: IntArray, knots: FloatArray
+    manifest: dict[str, Any],
+    subsets: tuple[FeatureSubset, ...],
+    codes: AnyArray,
+    others: AnyArray,
+    labels: IntArray,
+    knots: FloatArray,
 ) -> tuple[ModelTrainingTable, ...]:
     """The training events of each subset, from concatenated arrays."""
     counts = [given.get("events") for given in manifest["subsets"]]
     if not all(is_integer(count) and count > 0 for count in counts):
         raise FileFormatError("is damaged: it does not say how many events its subsets have.")
-    widths = [len(subset.names) for subset in subsets]
-    sizes = [count * width for count, width in zip(counts, widths, strict=True)]
-    if codes.ndim != 1 or codes.size != sum(sizes) or labels.size != sum(counts) or len(knots) != sum(widths):
-        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
+    parts = (
+        _split_model_array(codes, [count * len(one.names) for count, one in zip(counts, subsets, strict=True)]),
+        _split_model_array(others, [count * len(one.others) for count, one in zip(counts, subsets, strict=True)]),
+        _split_model_array(labels, counts),
+        _split_model_array(knots, [len(one.columns) for one in subsets]),
+    )
     tables = tuple(
-        ModelTrainingTable(own.reshape(count, width), marks, steps)
-        for own, count, width, marks, steps in zip(
-            np.split(codes, np.cumsum(sizes)[:-1]),
-            counts,
-            widths,
-            np.split(labels, np.cumsum(counts)[:-1]),
-            np.split(knots, np.cumsum(widths)[:-1]),
-            strict=True,
-        )
+        ModelTrainingTable(own.reshape(count, -1), more.reshape(count, -1), marks, steps)
+        for count, own, more, marks, steps in zip(counts, *parts, strict=True)
     )
     if any(np.unique(table.labels).size < 2 for table in tables):
         raise FileFormatError("is damaged: a subset has events of one class only.")
     return tables
+
+
+def _split_model_array(array: AnyArray, sizes: Sequence[int]) -> list[AnyArray]:
+    """The parts of an array that belong to each subset."""
+    if array.shape[:1] != (sum(sizes),):
+        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
+    return np.split(array, np.cumsum(sizes)[:-1])

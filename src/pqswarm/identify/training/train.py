@@ -31,6 +31,7 @@ from pqswarm.identify.features import (
     usable_features,
 )
 from pqswarm.identify.model import (
+    COARSE_CODES,
     CODES,
     FeatureSubset,
     Model,
@@ -308,6 +309,7 @@ def train(
             features[:, allowed],
             labels,
             np.array(FEATURES)[allowed],
+            highest,
             len(class_names),
             learner,
             search,
@@ -315,9 +317,9 @@ def train(
             seed,
             n_jobs,
             (more[:, allowed], more_labels),
+            with_distance=isinstance(chosen, str),  # events of a preset are too similar to define what is unlike them
         )
-        # Events of a preset are too similar to define what is unlike them.
-        subsets.append(replace(one, highest=float(highest), farthest=one.farthest if isinstance(chosen, str) else inf))
+        subsets.append(one)
         tables.append(table)
         if progress is not None:
             progress("bandwidths", number + 1, len(BANDWIDTHS))
@@ -371,6 +373,7 @@ def _learn_training_subset(
     features: FloatArray,
     labels: IntArray,
     names: AnyArray,
+    highest: float,
     n_classes: int,
     classifier: Classifier,
     search: str | None,
@@ -378,8 +381,13 @@ def _learn_training_subset(
     seed: int,
     n_jobs: int | None,
     corrected: tuple[FloatArray, IntArray],
+    *,
+    with_distance: bool,
 ) -> tuple[FeatureSubset, ModelTrainingTable]:
-    """Choose a subset by generated events, with error, temperature, weight, distance, and its training events."""
+    """Choose a subset by generated events, with error, temperature, weight, distance, and its training events.
+
+    With a distance, these keep the other features.
+    """
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
 
@@ -399,11 +407,28 @@ def _learn_training_subset(
     priors = model_log_priors(labels, n_classes)
     temperature, weight = fit_model_weights(first, second, priors, labels)
     error = float(np.mean(combine_model_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels))
-    farthest = float(np.quantile(cross_validated_model_distances(chosen, folds), _USUAL))
-    found = FeatureSubset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
-    return found, ModelTrainingTable(
-        np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask]
+    rest = ~mask & with_distance
+    stored = np.vstack([codes, more])
+    table = ModelTrainingTable(
+        stored[:, mask],
+        np.round(stored[:, rest] / CODES * COARSE_CODES).astype(np.uint8),
+        np.concatenate([labels, corrected[1]]),
+        np.concatenate([knots[mask], knots[rest]]),
     )
+    farthest = inf
+    if with_distance:
+        distances = cross_validated_model_distances(table.all_data[: len(labels)], labels, folds)
+        farthest = round(float(np.quantile(distances, _USUAL)), 6)
+    subset = FeatureSubset(
+        highest=highest,
+        names=tuple(names[mask].tolist()),
+        temperature=temperature,
+        error=error,
+        discriminant=weight,
+        farthest=farthest,
+        others=tuple(names[rest].tolist()),
+    )
+    return subset, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,7 +445,7 @@ class ModelCheck:
         Number of events by true class (row) and predicted class (column).
     confidence : float
         Mean probability of the chosen classes.
-    unlabelled : ndarray of int64, shape (n_classes,)
+    unlabeled : ndarray of int64, shape (n_classes,)
         Events of each true class without a class by the model: the recording or the event was left to the rules, or is
         unlike anything learned. They count as wrong.
     """
