@@ -164,7 +164,7 @@ def test_without_the_plan_asking_for_it_the_paper_is_not_there(smoke_study, tmp_
     for form in ("html", "md", "latex"):
         text = write_report(plain, form).read_text(encoding="utf-8")
         words = re.sub(
-            r"<style>.*?</style>|<script>.*?</script>|base64,[^\"]*|<pre>.*?</pre>", "", text, flags=re.DOTALL
+            r"<style>.*?</style>|<script>.*?</script>|base64,[^\"]*|<pre[^>]*>.*?</pre>", "", text, flags=re.DOTALL
         )
         words = re.sub(r"preset paper|paper = false|preset = .paper.", "", words)
         assert not re.search("paper|Hafiz|inconsistent|APV", words)

@@ -132,7 +132,7 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
 def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(multiverse_toml())
-    wrong = CliRunner().invoke(app, ["study", "small.toml", "--specification", "r9"])
+    wrong = CliRunner().invoke(app, ["study", "small.toml", "--reading", "r9"])
     assert "unknown specification 'r9'" in str(wrong.exception)
     none = CliRunner().invoke(app, ["study", "smoke", "--specification", "r1"])
     assert "the plan has no multiverse, so it has no specification 'r1'" in str(none.exception)

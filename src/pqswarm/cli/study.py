@@ -36,7 +36,14 @@ def study(
     ] = None,
     changes: Changes = None,
     specification: Annotated[
-        str | None, option("NAME", "Run one specification of a multiverse, such as r07.", show_default="all")
+        str | None,
+        option(
+            "NAME",
+            "Run one specification (reading) of a multiverse, such as r07.",
+            "--specification",
+            "--reading",
+            show_default="all",
+        ),
     ] = None,
 ) -> None:
     """Run a study and write its report.
@@ -177,7 +184,13 @@ plan_commands = typer.Typer(
 def show(
     name: PlanName,
     specification: Annotated[
-        str | None, option("NAME", "Print one specification of a multiverse: of a plan, a file or a folder.")
+        str | None,
+        option(
+            "NAME",
+            "Print one specification (reading) of a multiverse: of a plan, a file or a folder.",
+            "--specification",
+            "--reading",
+        ),
     ] = None,
 ) -> None:
     """Print a built-in plan, to edit.

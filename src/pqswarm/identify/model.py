@@ -438,8 +438,9 @@ class Model:
         shares = model_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
-            beyond = scaled + model_overshoot(columns, table.knots)
-            known = self._distances[subset].to_nearest(beyond) <= subset.farthest
+            known = (
+                self._distances[subset].to_nearest(scaled + model_overshoot(columns, table.knots)) <= subset.farthest
+            )
         return Prediction(self.class_names, shares, subset, known)
 
     def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:

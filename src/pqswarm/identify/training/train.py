@@ -417,15 +417,14 @@ def _learn_training_subset(
     )
     farthest = inf
     if with_distance:
-        distances = cross_validated_model_distances(table.all_data[: len(labels)], labels, folds)
-        farthest = round(float(np.quantile(distances, _USUAL)), 6)
+        farthest = np.quantile(cross_validated_model_distances(table.all_data[: len(labels)], labels, folds), _USUAL)
     subset = FeatureSubset(
         highest=highest,
         names=tuple(names[mask].tolist()),
         temperature=temperature,
         error=error,
         discriminant=weight,
-        farthest=farthest,
+        farthest=round(float(farthest), 6),
         others=tuple(names[rest].tolist()),
     )
     return subset, table

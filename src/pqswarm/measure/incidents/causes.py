@@ -625,7 +625,7 @@ def apply_cause_rules(facts: CauseFacts) -> CauseRule:
     )
 
 
-LEAST_PROBABILITY = 0.5
+LEAST_PROBABILITY = 0.6
 """Of a cause that is named."""
 SIZES = (0.03, 0.1, 0.2, 0.35)
 """Bounds between which changes of Urms(1/2) are of one size [pu]."""

@@ -121,9 +121,9 @@ def _stages_events_table(study: DatasetSummary) -> Table:
     length = f"{fixed['cycles']:g}" if "cycles" in fixed else "a varying number of"
     fraction = preset.bench_fraction
     bench = (
-        "Of some classes a part of the events comes from the simulated bench."
+        "Part of the events of some classes comes from the simulated test bench."
         if isinstance(fraction, Mapping)
-        else f"A fraction of {fraction:.0%} of the events comes from the simulated bench (paper: about 10 %)."
+        else f"{100 * fraction:.0f} % of the events come from the simulated test bench (paper: about 10 %)."
     )
     record = f"records have {length} cycles{rate}"
     supply = f" with f = {fixed['frequency']:g} Hz" if "frequency" in fixed else ""
