@@ -21,6 +21,14 @@ AT_ONCE = EarlyStopping(max_time=1e-9)
 LATE = EarlyStopping(max_time=1000)
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Ctrl-C as a program has it from Python: a command that ran here before handles it in its own way."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
 def test_time_stops_after_one_evaluation_and_not_before():
     selector = quick(callbacks=AT_ONCE, algorithm=("2d-upso", {"swarm_size": 25})).fit(*WINE)
     assert selector.stop_reason_ == "max_time"
