@@ -16,6 +16,7 @@ def app(tmp_path_factory):
     root = tmp_path_factory.mktemp("forwarded")
     (root / "home").mkdir()
     write_pair(root / "home" / "dip.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="North")
+    write_pair(root / "home" / "gone.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="South")
     write_pair(root / "home" / "cut.cfg", seconds=0.6, sag=(0.2, 0.7), residual=0.5, station="North")
     (root / "home" / "notes.txt").write_text("a note of the crew\n")
     with running_app(root / "home", state=root / "state") as process:
@@ -86,7 +87,7 @@ def test_paper_has_harmonics_stages_and_no_form(tab):
 
 
 def test_a_corrected_cause_and_a_deleted_file(tab, app):
-    row = open_recording(tab, "dip.cfg")
+    row = open_recording(tab, "gone.cfg")
     tab.until("!!document.querySelector('.instruments')?.dataset.asked")  # the page is complete: nothing moves
     tab.evaluate("document.querySelector('.correct').open = true")
     fill(tab, ".correct", cause="animal", by="Eve")
@@ -98,7 +99,7 @@ def test_a_corrected_cause_and_a_deleted_file(tab, app):
     page = tab.download("document.querySelector('.tools a[href$=\"page.html\"]').click()").decode()
     assert "animal (corrected by Eve on " in page
     for suffix in (".cfg", ".dat"):
-        (app.folder / f"dip{suffix}").unlink()
+        (app.folder / f"gone{suffix}").unlink()
     address = f"/api/recordings/{row['recording']}"
     tab.until(f"pq.app.api('{address}').then(answer => answer.is_kept, () => false)")
     tab.reload()
