@@ -114,6 +114,16 @@ def test_few_evaluators_are_kept(problems, monkeypatch):
     assert worker._worker_evaluator(others[0], "cpu") is not memories[0]
 
 
+def test_threads_that_share_a_gpu_keep_each_others_evaluators(problems, monkeypatch):
+    monkeypatch.setattr(worker, "_evaluators", OrderedDict())
+    searched = StudyProblem.searched
+    monkeypatch.setattr(StudyProblem, "searched", lambda problem, n_jobs, device: searched(problem, 1, "cpu"))
+    with worker.worker_pool(1, device="cuda") as pool:
+        at_once = [replace(problems["NB"], classifier=nb(0.1 * (1 + slot))) for slot in range(pool.slots)]
+    made = [worker._worker_evaluator(problem, "cuda") for problem in at_once]
+    assert [worker._worker_evaluator(problem, "cuda") for problem in at_once] == made
+
+
 def test_problems_are_told_apart_by_all_that_decides_errors(problems):
     base = problems["NB"]
     X = base.X.copy()

@@ -82,7 +82,10 @@ class StudyProblem:
         return evaluator if self.groups is None else GroupedEvaluator(evaluator, self.groups)
 
 
-_MAX_EVALUATORS = 2  # kept by a worker: one for each of the paper's classifiers
+_GPU_THREADS = 3  # while one waits for the GPU, the others prepare the next subsets
+# Evaluators that a process keeps: on the CPU one for each of the paper's classifiers, on a GPU one for each thread. With
+# fewer, each slice of a thread would begin by making its evaluator again.
+_MAX_EVALUATORS = {"cpu": 2, "cuda": _GPU_THREADS}
 _MEMORY = 400_000  # subsets remembered by each
 _evaluators: OrderedDict[str, CachedEvaluator] = OrderedDict()  # of this process
 _evaluators_lock = threading.Lock()
@@ -219,13 +222,12 @@ def _worker_evaluator(problem: StudyProblem, device: str) -> CachedEvaluator:
     with _evaluators_lock:
         if key not in _evaluators:
             _evaluators[key] = CachedEvaluator(problem.searched(1 if device == "cpu" else None, device), _MEMORY)
-            while len(_evaluators) > _MAX_EVALUATORS:
+            while len(_evaluators) > _MAX_EVALUATORS[device]:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)
         return _evaluators[key]
 
 
-_GPU_THREADS = 3  # while one waits for the GPU, the others prepare the next subsets
 _PATIENCE = "10s"  # in which a Dask scheduler must answer
 
 
