@@ -112,8 +112,7 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
 
 def reference(preset, classifier):
     """Return errors and sizes of the published runs of 2D-UPSO, 6000 evaluations each; None if there are none."""
-    name = {"paper-grid": "paper-stepped"}.get(preset, preset)  # as published
-    path = ROOT / "docs" / "results" / f"{name}-runs.csv"
+    path = ROOT / "docs" / "results" / f"{preset}-runs.csv"
     if not path.exists():
         return None
     title = {"k-nn": "k-NN", "kernel-nb": "NB"}.get(classifier)

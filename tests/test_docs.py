@@ -32,7 +32,7 @@ RUN = [
 REMOVED = {
     r"MOSAIC": "MERIT",
     r"(?:algorithm = |minimize\()\"2d-clpso\"": "2d-upso; a subclass of Swarm2D",
-    r"paper-stepped(?!(?:-runs|-variants)?\.(?:csv|html)\b)": "paper-grid",
+    r"paper-stepped": "paper-grid",
     r"\bfield-16\b": "field-extended",
     r"\bpqswarm (?:features|sample|site)\b(?!-)": "dataset, make-samples, site-file",
     r"\bidentify\b[^\n]*--again\b": "identify --reanalyze",
@@ -49,7 +49,7 @@ REMOVED = {
     r"\bheld_out\.(?:share|others)\b": "held_out.fraction, held_out.cross_dataset",
 }
 """Names of things that are gone, with what takes their place."""
-NAMES_IN_PUBLISHED_FILES = {"docs/results/replication.md": {"MOSAIC", "paper-stepped"}}
+NAMES_IN_PUBLISHED_FILES = {"docs/results/replication.md": {"MOSAIC"}}
 
 
 def name_of(page):

@@ -17,35 +17,34 @@ from tests.depth import some
 
 pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-PUBLISHED = {"paper": "paper", "paper-grid": "paper-stepped"}  # names in the published tables
-PUBLISHED_WITH = {"algorithms.2d-upso.randomness": "element", "algorithms.cbpso.catfish_positions": "extreme"}
-PUBLISHED_EVENTS = str(RESULTS / "separate-onsets.toml")  # in the place of the preset paper
 LEVELS = [("NB", 0.0199, 94.28), ("k-NN", 0.0343, 91.86)][: some(3)]
 RUNS = [("NB", "2D-UPSO", 7), ("NB", "GA", 0), ("NB", "CBPSO", 31)][: some(6)]
 
 
 @pytest.fixture(scope="module", params=["paper", "paper-grid"])
 def study(request, paper_events):
-    """A reference study: its plan, problems, evaluators, and the published runs."""
-    preset = PUBLISHED_EVENTS if request.param == "paper" else request.param
-    plan = load_plan(request.param, PUBLISHED_WITH | {"dataset.preset": preset})
-    events = paper_events(preset)
+    """A reference study: its plan, problems, evaluators, and the published runs and accuracies of stage II."""
+    plan = load_plan(request.param)
+    events = paper_events(request.param)
     assert (plan.dataset.make_preset().name, plan.dataset.seed) == (events.preset["name"], events.seed)
     assert plan.dataset.events_per_class * len(events.class_names) == len(events)
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.seed)
     X, y = events.X(inf), events.y
     problems = {c.name: StudyProblem(X, y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
     evaluators = {name: problem.evaluator() for name, problem in problems.items()}
-    with (RESULTS / f"{PUBLISHED[request.param]}-runs.csv").open(encoding="utf-8", newline="") as file:
-        runs = list(csv.DictReader(file))
     return SimpleNamespace(
-        name=PUBLISHED[request.param],
         plan=plan,
         events=events,
         problems=problems,
         evaluators=evaluators,
-        runs=runs,
+        runs=published_rows(request.param, "runs"),
+        stage_two=published_rows(request.param, "stage-two"),
     )
+
+
+def published_rows(study, table):
+    with (RESULTS / f"{study}-{table}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def mask_of(features, n_features):
@@ -62,18 +61,28 @@ def test_level_of_error_is_about_the_papers(classifier, clean, noisy, study):
     assert abs(100 * (1 - error) - noisy) < 4
 
 
-def check_errors(study, runs, step):
-    """Assert that some runs of each classifier have the published errors; return their number."""
-    chosen = {name: [row for row in runs if row["classifier"] == name][::step] for name in study.evaluators}
-    for name, rows in chosen.items():
-        masks = np.array([mask_of([int(i) for i in row["features"].split()], 99) for row in rows])
-        errors = study.evaluators[name].errors(masks)
-        assert [repr(float(error)) for error in errors] == [row["error"] for row in rows]
-    return sum(map(len, chosen.values()))
+def masks_of(rows):
+    return np.array([mask_of([int(i) for i in row["features"].split()], 99) for row in rows])
 
 
 def test_errors_of_reference_runs(study):
-    assert check_errors(study, study.runs, 8) > 50
+    for name, evaluator in study.evaluators.items():
+        rows = [row for row in study.runs if row["classifier"] == name][::8]
+        assert len(rows) > 25
+        assert [repr(float(error)) for error in evaluator.errors(masks_of(rows))] == [row["error"] for row in rows]
+
+
+def test_accuracies_of_stage_two_under_noise(study):
+    for name, problem in study.problems.items():
+        rows = [row for row in study.runs if row["classifier"] == name][::40]
+        of_run = {
+            (row["algorithm"], row["run"]): row["accuracy"]
+            for row in study.stage_two
+            if (row["classifier"], row["snr"]) == (name, "30.0")
+        }
+        errors = replace(problem, X=study.events.X(30.0)).evaluator().errors(masks_of(rows))
+        accuracies = [repr(100.0 * (1.0 - float(error))) for error in errors]
+        assert accuracies == [of_run[row["algorithm"], row["run"]] for row in rows]
 
 
 @pytest.mark.parametrize(("classifier", "title", "run"), RUNS)
@@ -100,11 +109,3 @@ def test_sffs_from_the_start(study):
         found = minimize("sffs", CachedEvaluator(study.evaluators["NB"]), budget, parameters=size)
         assert (repr(found.error), str(found.n_evaluations)) == (row["error"], row["evaluations"])
         assert " ".join(map(str, found.selected)) == row["features"]
-
-
-def test_errors_of_the_runs_of_mosaic(study):
-    """Published runs of a search that was removed: the errors of some subsets with both classifiers."""
-    with (RESULTS / "mosaic-runs.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["preset"] == study.name]
-    assert len(rows) == 80
-    assert check_errors(study, rows, 10) == 8

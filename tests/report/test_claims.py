@@ -222,13 +222,13 @@ def test_adjusted_p_agrees_with_scipy_and_bounds():
 
 
 def test_means_of_the_reference_runs():
-    """The runs that are published: 2D-UPSO's mean with k-NN is level with BPSO's, and its subsets are smaller."""
+    """The runs that are published: 2D-UPSO's mean with k-NN differs from all others', and its subsets are smaller."""
     path = Path(__file__).parents[2] / "docs" / "results" / "paper-runs.csv"
     with path.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["classifier"] == "k-NN"]
-    for column, level in (("error", {"BPSO", "CBPSO"}), ("size", set())):
+    for column in ("error", "size"):
         groups = {}
         for row in rows:
             groups.setdefault(row["algorithm"], []).append(float(row[column]))
         p = adjusted_p({title: np.array(values) for title, values in groups.items() if len(values) > 1}, HERO)
-        assert {title for title, value in p.items() if value > 0.05} == level
+        assert max(p.values()) < 0.05
