@@ -22,7 +22,7 @@ CLASSIFIERS = ("k-NN", "NB")
 def test_all_that_is_planned_is_there(study, events):
     found = contents(study)
     assert len(found["runs"]) == 2 * (2 * 3 + 1)
-    kinds = ("AllFeatures", "Hyperparameters", "OneStandardError", "ProblemDigest")
+    kinds = ("AllFeatures", "Hyperparameters", "OneStandardError")
     places = {(kind, classifier, "") for kind in kinds for classifier in CLASSIFIERS}
     places |= {("StageTwo", classifier, level) for classifier in CLASSIFIERS for level in ("inf", "30")}
     sets = ("inf, seed 1", "inf, seed 2", "30, seed 1", "30, seed 2")

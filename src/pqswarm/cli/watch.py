@@ -25,7 +25,6 @@ from pqswarm.cli.options import (
     States,
     Stopped,
     argument,
-    check_no_folder,
     check_range,
     option,
     read_analysis_options,
@@ -40,12 +39,12 @@ if TYPE_CHECKING:
 
 
 def watch(
-    folder: Annotated[Path, argument("DIR", "Folder to watch, including subfolders.")],
+    folder: Annotated[Path, argument("DIR", "Folder to watch, including subfolders.", exists=True, file_okay=False)],
     webhook: Annotated[str | None, option("URL", "Post each event as JSON to this address.")] = None,
     local_webhook: Annotated[
         bool, typer.Option("--local-webhook", help="Allow a webhook on this machine or in a private network.")
     ] = False,
-    jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.")] = None,
+    jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.", dir_okay=False)] = None,
     once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
     interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
     settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analyzed.")] = 2.0,
@@ -75,8 +74,6 @@ def watch(
     from pqswarm.identify.archive.files import default_archive
     from pqswarm.identify.folder.watch import Watcher
 
-    if not folder.is_dir():
-        raise PqswarmError(f"{folder} is not a folder.")
     check_range("--interval", interval, 0.01, 1e6, "seconds")
     check_range("--settle", settle, 0.0, 1e6, "seconds")
     check_range("--timeout", timeout, 0.1, 1e6, "seconds")
@@ -129,7 +126,6 @@ def _watch_receivers(webhook: str | None, jsonl: Path | None, timeout: float, is
     if webhook is not None:
         receivers.append(Webhook(webhook, timeout, is_local=is_local))
     if jsonl is not None:
-        check_no_folder(jsonl, "--jsonl the name of a file")
         receivers.append(JsonLines(jsonl))
     return receivers or [StreamReceiver(sys.stdout)]
 

@@ -478,8 +478,7 @@ def _noise_in_specifications(
     classifier: ClassifierAcrossSpecifications, shows: Callable[[NoiseSummary], bool]
 ) -> BoolArray | None:
     """Whether the mean accuracies over the data sets show something, in each specification."""
-    stages = [study.stage_two for study in classifier.studies]
-    if not classifier.paper or not all(stages):
+    if not classifier.paper or not all(classifier.stage_two):
         return None
     means = [
         replace(
@@ -487,7 +486,7 @@ def _noise_in_specifications(
             all_features=np.mean([one.all_features for one in noise], axis=0),
             accuracy={title: np.mean([one.accuracy[title] for one in noise], axis=0) for title in noise[0].accuracy},
         )
-        for noise in stages
+        for noise in classifier.stage_two
     ]
     return np.array([shows(mean) for mean in means])
 

@@ -46,8 +46,6 @@ class StudyProgress:
         Evaluations per second in the last minute.
     best : dict of str to float
         Lowest error of each classifier so far; empty with several data sets.
-    spent : dict of str to float
-        Total time of all workers for evaluation and search, and for the store [s].
     fraction : float
         Approximate fraction of the whole study that is done, 0 to 1.
     seconds_left : float
@@ -61,7 +59,6 @@ class StudyProgress:
     evaluations_total: int
     rate: float
     best: dict[str, float]
-    spent: dict[str, float]
     fraction: float = 0.0
     seconds_left: float = inf
 
@@ -107,7 +104,6 @@ class Meter:
         self._evaluations: dict[RunKey, int] = {}
         self._seconds: dict[RunKey, float] = {}  # of workers
         self._best: dict[str, float] = {}
-        self._spent = {"evaluation": 0.0, "search": 0.0, "store": 0.0}
         self._timed: dict[str, tuple[float, float]] = {}  # of each kind of work: seconds that passed, amount done
         self._begun = 0.0  # the fraction done before anything was timed
         self._fraction = 0.0
@@ -136,7 +132,7 @@ class Meter:
             if status.finished:
                 self._finished.add(status.key)
             self._count_run(status.key, status.n_evaluations, status.error)
-        self.spend(sum(self._evaluations.values()) - before)
+        self.count_evaluations(sum(self._evaluations.values()) - before)
         self._reported = "report" in steps
         self._steps = Counter({step: times for step, times in steps.items() if step in _STEPS})
 
@@ -145,11 +141,9 @@ class Meter:
         if not self._several:  # errors on different data sets are not comparable
             self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
 
-    def spend(self, evaluations: int, **seconds: float) -> None:
-        """Count new evaluations, and the time spent."""
-        self._recent.append((time.monotonic(), evaluations))
-        for what, time_spent in seconds.items():
-            self._spent[what] += time_spent
+    def count_evaluations(self, number: int) -> None:
+        """Count new evaluations."""
+        self._recent.append((time.monotonic(), number))
 
     def step(self, what: str, times: int = 1) -> None:
         """Count a finished step other than a search, such as one noise level of stage II."""
@@ -242,7 +236,6 @@ class Meter:
                 evaluations_total=self._total,
                 rate=sum(count for _, count in self._recent[1:]) / since if since > 0 else 0.0,
                 best=dict(self._best),
-                spent=dict(self._spent),
                 fraction=self._fraction,
                 seconds_left=left + report if passed else inf,
             )

@@ -50,13 +50,10 @@ FILE_NAME = "study.sqlite"
 SCHEMA_VERSION = 3
 
 _SCHEMA = (files("pqswarm.study") / "schema.sql").read_text(encoding="utf-8")
-_TABLES = ("findings", "runs", "checkpoints")
 _LOCK_NAME = "study.lock"
 _LOCKS = Path("/proc/locks")
 _READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
-_SCHEMA_OF_ONE_DATASET = _SCHEMA.replace("dataset TEXT NOT NULL, ", "").replace("dataset, ", "")
-_ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; rows are otherwise the same
 
 
 def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
@@ -168,39 +165,23 @@ class StudyDatabase:
         if version == 0 and is_empty:
             self.connection.execute("PRAGMA journal_mode = WAL")
             with self.transaction():
-                self._create()
-        elif not any(has_schema(self.connection, schema) for schema in (_SCHEMA, _SCHEMA_OF_ONE_DATASET)):
-            raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
-        elif version not in (_ONE_DATASET, SCHEMA_VERSION):
+                for statement in _SCHEMA.split(";"):
+                    self.connection.execute(statement)
+                self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif not has_schema(self.connection, _SCHEMA):
             raise FileFormatError(
-                f"{self.path} has schema {version}, but this pqswarm reads {_ONE_DATASET} and {SCHEMA_VERSION}: use "
-                f"the pqswarm that made it, or another folder."
+                f"{self.path} is not a pqswarm study: move it away, or use another folder. Studies of versions before "
+                f"0.2.0 open in those versions."
+            )
+        elif version != SCHEMA_VERSION:
+            raise FileFormatError(
+                f"{self.path} has schema {version}, but this pqswarm reads {SCHEMA_VERSION}: use the pqswarm that made "
+                f"it, or another folder."
             )
         check = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise self.damaged(check)
-        if version == _ONE_DATASET:
-            self._add_datasets()
         self.connection.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
-
-    def _create(self) -> None:
-        for statement in _SCHEMA.split(";"):
-            self.connection.execute(statement)
-        self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-    def _add_datasets(self) -> None:
-        """Give the tables of an older study the column of the data set; a reader sees it without changing the file."""
-        if not self._write:
-            for table in _TABLES:
-                self.connection.execute(f"CREATE TEMP VIEW {table} AS SELECT '' AS dataset, * FROM main.{table}")  # noqa: S608
-            return
-        with self.transaction():
-            for table in _TABLES:
-                self.connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-            self._create()
-            for table in _TABLES:
-                self.connection.execute(f"INSERT INTO {table} SELECT '', * FROM old_{table}")  # noqa: S608
-                self.connection.execute(f"DROP TABLE old_{table}")
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error for a damaged database, to be raised by the caller."""
@@ -286,7 +267,7 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
 
 
 def stored_row_digest(row: tuple[Any, ...]) -> str:
-    """Return a digest of a row of the database; an empty name of the data set does not count, as in older files."""
+    """Return a digest of a row of the database; an empty name of the data set does not count."""
     row = row if row[0] else row[1:]
     return hashlib.sha256(json.dumps(row).encode()).hexdigest()
 
@@ -661,8 +642,7 @@ def read_study(folder: str | Path) -> Study:
             records = tuple(own.finished())
             if events is None or not records:
                 continue
-            width = records[0].mask.size
-            study.feature_names[dataset] = events.feature_names or tuple(f"feature {i}" for i in range(width))
+            study.feature_names[dataset] = events.feature_names
             study.runs[dataset] = records
             names = [classifier.name for classifier in cell.classifiers]
             tested = [own.find(StageTwo, name, level) for name in names for level in cell.dataset.snr]
