@@ -484,10 +484,6 @@ def _draw_training_parts(
     return draw
 
 
-def _draw_dc_offset(scene: TrainingScene) -> Drawn:
-    return _put_on_supply(scene, "offset", offset=scene.scaled(0.012, 0.15) * scene.sign())
-
-
 def _draw_interruption_event(scene: TrainingScene) -> Drawn:
     kind, envelope = draw_interruption(scene)
     if EVENT_CLASSES["oscillatory_transient"].requirements.bandwidth * scene.frequency > scene.top or scene.chance(
@@ -509,7 +505,7 @@ _draw_sag = partial(draw_dip, sign=-1)
 _draw_swell = partial(draw_dip, sign=1)
 _KINDS: dict[str, Callable[[TrainingScene], Drawn]] = {
     "pure_sinusoid": _draw_training_parts(),
-    "dc_offset": _draw_dc_offset,
+    "dc_offset": lambda scene: _put_on_supply(scene, "offset", offset=scene.scaled(0.012, 0.15) * scene.sign()),
     "sag": _draw_training_parts(_draw_sag),
     "swell": _draw_training_parts(_draw_swell),
     "interruption": _draw_interruption_event,

@@ -14,7 +14,7 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS, Overlay
-from pqswarm.report.section import Table, at_most, enumerate_words, percent, probability
+from pqswarm.report.section import Table, enumerate_words, percent, probability
 from pqswarm.report.summary import (
     ALPHA,
     ClassifierAcrossDatasets,
@@ -240,7 +240,7 @@ def _significance_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome
     if level:
         named = [f"{title} ({probability(p[title])})" for title in level]
         return evidence.unconfirmed, f"not from {enumerate_words(named)}"
-    return HOLDS, f"from all, each {at_most(max(p.values()))}"
+    return HOLDS, f"from all, each {probability(max(p.values())).replace('=', '≤')}"
 
 
 def _ranges_claim(evidence: _ClaimEvidence) -> Outcome:

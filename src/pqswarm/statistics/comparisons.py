@@ -49,8 +49,6 @@ class Comparison(ComparedPair):
     ----------
     algorithm, against : str
         Names of both.
-    n_runs, n_runs_against : int
-        Numbers of runs.
     p_value : float
         Two-sided p-value of the Mann-Whitney test, unadjusted.
     p_hommel : float
@@ -72,8 +70,6 @@ class Comparison(ComparedPair):
         Significance level.
     """
 
-    n_runs: int
-    n_runs_against: int
     method: Literal["exact", "normal"]
     superiority: Interval
     margin: float
@@ -315,8 +311,6 @@ def _compare_pair_of_runs(
     return Comparison(
         algorithm=pair[0],
         against=pair[1],
-        n_runs=x.size,
-        n_runs_against=y.size,
         p_value=p,
         p_hommel=p,
         method=method,

@@ -297,7 +297,7 @@ class Follower:
             if first:
                 self._meter.restart()
         locked = is_study_locked(self.folder)
-        if locked is None:  # where locks are not listed: whether the store was written in the last minute
+        if locked is None:  # where that cannot be tested: whether the store was written in the last minute
             locked = time.time() - max(stamp[0], stamp[2]) / 1e9 < _RECENT
         state: State = "running" if locked else "stopped"
         stage = next((stage.name for stage in self._stages if stage.done < stage.total), "the end")

@@ -9,14 +9,13 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from functools import cached_property
 from importlib.resources import files
 from math import isfinite, isnan
-from os import major, minor
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -51,7 +50,7 @@ SCHEMA_VERSION = 3
 
 _SCHEMA = (files("pqswarm.study") / "schema.sql").read_text(encoding="utf-8")
 _LOCK_NAME = "study.lock"
-_LOCKS = Path("/proc/locks")
+_LOCK_SECONDS = 1.0  # longer than it takes to look whether the folder is locked
 _READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
 
@@ -298,7 +297,7 @@ def row_record(row: tuple[Any, ...]) -> RunRecord:
 _Kind = TypeVar("_Kind", bound=Finding)
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The database of one study.
 
     Findings and finished runs are those of one data set, by default of the only one; :meth:`of` returns the same store
@@ -333,9 +332,6 @@ class Store:
         other = copy(self)
         other.dataset = dataset
         return other
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
@@ -448,36 +444,19 @@ class Store:
 
 
 def is_study_locked(folder: Path) -> bool | None:
-    """Return whether a process runs the study in a folder, by the locks that Linux lists; None if unknown."""
+    """Return whether a process runs the study in a folder; None where that cannot be tested."""
     path = folder / _LOCK_NAME
-    try:
-        listed = _LOCKS.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    try:
-        status = path.stat()
-    except OSError:
+    if not path.is_file():
         return False
-    locks = [words for line in listed.splitlines() if len(words := line.split()) >= 8]
-    inode = str(status.st_ino)
-    # Lines of this file, without those of processes that wait for the lock.
-    holders = {words[-4] for words in locks if "->" not in words and words[-3].rpartition(":")[2] == inode}
-    if not holders:
-        return False
-    place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{inode}"
-    if place in (words[-3] for words in locks):
+    try:
+        import fcntl
+
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    return any(_holds_study_lock(pid, path) for pid in holders)  # some file systems report other device numbers
-
-
-def _holds_study_lock(pid: str, path: Path) -> bool:
-    """Whether a process of the same user has a file open."""
-    wanted = path.resolve()
-    with suppress(OSError):
-        for link in Path("/proc", pid, "fd").iterdir():
-            with suppress(OSError):
-                if link.readlink() == wanted:
-                    return True
+    except (ImportError, OSError):  # on Windows, or without permission
+        return None
     return False
 
 
@@ -491,7 +470,7 @@ def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
             raise PqswarmError(f"cannot use {folder} for a study: {path} is not a regular file: move it away.")
         is_new = not path.exists()
         lock = FileLock(path, fallback_to_soft=False)
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=_LOCK_SECONDS)
         held = file_identity(path)
     except Timeout:
         raise PqswarmError(f"another process is running the study in {folder}: wait until it ends.") from None

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature
-from pqswarm.report.runs import selection_fractions
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, enumerate_words, features
 from pqswarm.report.style import NARROW, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
@@ -44,7 +43,9 @@ def _describe_selected_features(study: DatasetSummary, classifier: ClassifierSum
 
 
 def _feature_drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Drawing]:
-    fractions = selection_fractions(classifier.groups)
+    fractions = {
+        title: np.mean([record.mask for record in group], axis=0) for title, group in classifier.groups.items()
+    }
     level = study.wavelet_level
     if level is None:
         caption = "The most frequently selected features"
