@@ -20,7 +20,8 @@ from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
 from pqswarm.cli.study import _study_duration_text, _study_progress_text, study
-from pqswarm.study import PLANS, Store, StudyProgress, load_plan, plan_text, run_study
+from pqswarm.study import PLANS, RunKey, Store, StudyProgress, load_plan, plan_text, run_study
+from pqswarm.study.records import RunStatus
 
 PROGRESS = StudyProgress("searching", 1, 2, 100, 200, 10.0, {})
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -263,7 +264,8 @@ def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_re
 
 
 def test_progress_progress_text():
-    progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, 0.4, 98.0)
+    best = {name: RunStatus(RunKey(name, "ga", 0), 120, error) for name, error in (("NB", 0.1), ("k-NN", 0.25))}
+    progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, best, 0.4, 98.0)
     assert _study_progress_text(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
     assert _study_progress_text(StudyProgress("generating events", 0, 14, 0, 1800, 0.0, {})) == "0 of 14 runs"
     assert _study_duration_text(float("inf")) == "unknown time"

@@ -191,4 +191,6 @@ def test_progress_is_told(tmp_path):
     assert seen[-1].runs_done == 14  # what was done before counts as well
     with Store(tmp_path) as store:
         finished = store.finished()
-    assert seen[-1].best == {c: min(r.error for r in finished if r.key.classifier == c) for c in CLASSIFIERS}
+    assert {name: run.error for name, run in seen[-1].best.items()} == {
+        c: min(r.error for r in finished if r.key.classifier == c) for c in CLASSIFIERS
+    }

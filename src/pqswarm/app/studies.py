@@ -288,7 +288,7 @@ def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) 
         "evaluations_total": progress.evaluations_total,
         "best": [
             {"classifier": name, "error": 100 * run.error if isfinite(run.error) else None, "size": run.size}
-            for name, run in sorted(status.best.items())
+            for name, run in sorted(progress.best.items())
         ],
     }
 

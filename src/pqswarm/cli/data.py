@@ -197,8 +197,8 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.", dir_oka
         if not isinstance(spec, Fixed)
     }
     part = sum(map(preset.fraction_from_bench, preset.classes)) / n_classes
-    share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
+    bench = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
     typer.echo(
         f"{path} is valid: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
-        f"drawn, {share}."
+        f"drawn, {bench}."
     )

@@ -143,7 +143,7 @@ def _study_progress_text(progress: "StudyProgress") -> str:
         parts.append(f"{progress.rate:,.0f} evaluations/s")
     if progress.fraction < 1.0 and progress.seconds_left < inf:
         parts.append(f"{_study_duration_text(progress.seconds_left)} left")
-    parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
+    parts += [f"{name} {run.error:.4f}" for name, run in progress.best.items()]
     return ", ".join(parts)
 
 

@@ -180,13 +180,13 @@ def draw_flicker(scene: TrainingScene) -> tuple[str, Envelope]:
     kind = "sine" if scene.chance(0.7) else scene.one_of("square", "two sines", "furnace")
     phases = scene.random.uniform(0, 2 * pi, 4)
     speeds = np.array([1.0, *scene.random.uniform(0.6, 1.6, 3)]) * frequency
-    shares = {"two sines": (0.7, 0.3, 0.0, 0.0), "furnace": (0.5, 0.2, 0.2, 0.1)}.get(kind, (1.0, 0.0, 0.0, 0.0))
+    weights = {"two sines": (0.7, 0.3, 0.0, 0.0), "furnace": (0.5, 0.2, 0.2, 0.1)}.get(kind, (1.0, 0.0, 0.0, 0.0))
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
         wave = np.zeros(t.size)
-        for share, speed, phase in zip(shares, speeds, phases, strict=True):
-            if share:
-                wave += share * np.sin(2 * pi * speed * t + phase)
+        for weight, speed, phase in zip(weights, speeds, phases, strict=True):
+            if weight:
+                wave += weight * np.sin(2 * pi * speed * t + phase)
         return 1 + depth * (np.sign(wave) if kind == "square" else wave), np.zeros(t.size)
 
     return kind, envelope

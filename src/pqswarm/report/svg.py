@@ -93,7 +93,7 @@ def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
     elif isinstance(artist, Collection):
         points = np.ma.filled(np.ma.asarray(artist.get_offsets(), float), np.nan)
         transform = artist.get_offset_transform()
-        if len(points) != number:  # lines or areas: use their centres
+        if len(points) != number:  # lines or areas: use their centers
             middles = [path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()]
             points = np.array(middles)
             transform = artist.get_transform()

@@ -227,12 +227,9 @@ class InlineExecutor(Executor):
     """An executor that works immediately, in this process."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Run the function now."""
+        """Run the function now; :meth:`WorkerPool.submit` catches its errors."""
         future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 (raised again by the caller)
-            future.set_exception(error)
+        future.set_result(fn(*args, **kwargs))
         return future
 
 

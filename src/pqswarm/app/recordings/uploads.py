@@ -36,7 +36,7 @@ _CHECK_INTERVAL = 16_000_000
 _MAX_NAME = 150
 """Maximum length of a name [byte]."""
 _LOOK_INTERVAL = 10.0
-_LOOK_SHARE = 20.0
+_LOOK_FACTOR = 20.0
 """Minimum time between two looks at all uploads [s], and as a multiple of the duration of a look."""
 _MAX_DEPTH = 3
 """Maximum depth of the folders of a dropped folder; those above are left out."""
@@ -95,7 +95,7 @@ class StoredUploads:
         """Read the folder if that was long ago: another server may use it, too."""
         with self.lock:
             began = monotonic()
-            if not now and began - self._looked < max(_LOOK_INTERVAL, _LOOK_SHARE * self._took):
+            if not now and began - self._looked < max(_LOOK_INTERVAL, _LOOK_FACTOR * self._took):
                 return
             self.n_files = Counter[str]()
             self.n_bytes = Counter[str]()

@@ -121,7 +121,7 @@ def plot_feature_map(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw the share of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""
+    """Draw the fraction of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""
     wide = min(WIDE, 2.2 + 0.55 * len(functions))
     figure = Figure(figsize=(NARROW if narrow else wide, 1.3 + 0.33 * len(bands)), layout="constrained")
     axis = figure.subplots()
