@@ -175,6 +175,7 @@ def message_of(*words):
         (["--password-file", "missing"], ["--password-file missing cannot be read", "No such file"]),
         (["--port", "99999"], ["--port", "65,535", "99999"]),
         (["--max-mb", "0"], ["--max-mb", "0.001"]),
+        (["nowhere"], ["nowhere is not a folder."]),
     ],
 )
 def test_wrong_commands(words, parts, tmp_path, monkeypatch):

@@ -53,6 +53,7 @@ def test_once_then_the_archive(folder, tmp_path):
 
 
 def test_what_is_refused(folder, tmp_path):
+    assert "is not a folder" in refused("watch", tmp_path / "none")
     assert "--interval must be" in refused("watch", folder, "--interval", -1)
     assert "--webhook must be" in refused("watch", folder, "--webhook", "somewhere")
     assert "there is no archive" in refused("archive", "check", tmp_path / "none")

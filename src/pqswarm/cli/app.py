@@ -21,7 +21,7 @@ _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 def app(
     folder: Annotated[
         Path,
-        argument("DIR", "Folder of recordings and studies; nothing is written there.", exists=True, file_okay=False),
+        argument("DIR", "Folder of recordings and studies; nothing is written there."),
     ] = Path(),
     port: Annotated[int, option("N", "Port to listen on.", show_default="the port used last")] = 0,
     host: Annotated[
@@ -58,6 +58,8 @@ def app(
 
     check_range("--port", port, 0, 65535)
     check_range("--max-mb", max_mb, 1e-3, 1e6, "MB")
+    if not folder.is_dir():
+        raise PqswarmError(f"{folder} is not a folder.")
     password = choose_password(password_file, needed=not is_loopback(host))
     home = folder.resolve()
     place = default_archive(folder) if archive is None else archive.absolute()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def watch(
-    folder: Annotated[Path, argument("DIR", "Folder to watch, including subfolders.", exists=True, file_okay=False)],
+    folder: Annotated[Path, argument("DIR", "Folder to watch, including subfolders.")],
     webhook: Annotated[str | None, option("URL", "Post each event as JSON to this address.")] = None,
     local_webhook: Annotated[
         bool, typer.Option("--local-webhook", help="Allow a webhook on this machine or in a private network.")
@@ -74,6 +74,8 @@ def watch(
     from pqswarm.identify.archive.files import default_archive
     from pqswarm.identify.folder.watch import Watcher
 
+    if not folder.is_dir():
+        raise PqswarmError(f"{folder} is not a folder.")
     check_range("--interval", interval, 0.01, 1e6, "seconds")
     check_range("--settle", settle, 0.0, 1e6, "seconds")
     check_range("--timeout", timeout, 0.1, 1e6, "seconds")
