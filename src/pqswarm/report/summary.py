@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,15 +17,13 @@ from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.section import enumerate_words
+from pqswarm.report.style import Palette
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError, mean_name
 from pqswarm.study.plan import DatasetPlan, HeldOutPlan, MultiversePlan, Specification, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
 from pqswarm.study.records import best_subsets
-
-if TYPE_CHECKING:
-    from pqswarm.report.style import Palette
 
 Measure = Literal["error", "size"]
 """What algorithms are compared by: error rates, or numbers of selected features."""
@@ -170,10 +168,8 @@ class Summary:
         return self.plan.algorithm(self.plan.baseline).title
 
     @property
-    def palette(self) -> "Palette":
+    def palette(self) -> Palette:
         """The colors of its algorithms; the baseline is emphasized."""
-        from pqswarm.report.style import Palette
-
         return Palette(_titles_by_name(self.plan).values(), self.baseline)
 
 
