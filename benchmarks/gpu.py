@@ -95,12 +95,11 @@ def stage_one(name):
         times.setdefault(state.stage == "searching", time.perf_counter())
         if state.stage == "searching":
             times["end"] = time.perf_counter()
-            last.update(state.spent, runs=state.runs_done)
+            last["runs"] = state.runs_done
 
     with tempfile.TemporaryDirectory() as folder:
         run_study(read_plan(text), folder, device="cuda", progress=progress)
     print(f"stage I of {name}: {last['runs']} runs in {times['end'] - times[True]:.1f} s wall clock")
-    print("  summed over all threads:", {name: round(last[name], 1) for name in ("evaluation", "search", "store")})
 
 
 def main():

@@ -173,8 +173,8 @@ def message_of(*words):
     [
         (["--host", "0.0.0.0"], ["--host 0.0.0.0", "--password"]),
         (["--password-file", "missing"], ["--password-file missing cannot be read", "No such file"]),
-        (["--port", "99999"], ["--port", "65535", "99999"]),
-        (["--max-mb", "0"], ["--max-mb", "above 0"]),
+        (["--port", "99999"], ["--port", "65,535", "99999"]),
+        (["--max-mb", "0"], ["--max-mb", "0.001"]),
         (["nowhere"], ["nowhere is not a folder."]),
     ],
 )

@@ -13,8 +13,8 @@ from tests.statistics import paper
 from typer.testing import CliRunner
 
 from pqswarm.cli.compare import FORMATS as ENDINGS
-from pqswarm.cli.compare import complete_format
 from pqswarm.cli.main import app
+from pqswarm.cli.options import complete_names
 from pqswarm.statistics import compare_runs
 
 FORMATS = ("text", "csv", "md", "latex", "json")
@@ -369,5 +369,5 @@ def test_mistakes_get_one_line_and_no_traceback(content, arguments, message, pqs
 
 
 def test_completion():
-    assert complete_format("j") == ["json"]
-    assert tuple(complete_format("")) == FORMATS
+    assert complete_names("pqswarm.cli.compare", "FORMATS")("j") == ["json"]
+    assert tuple(complete_names("pqswarm.cli.compare", "FORMATS")("")) == FORMATS

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.cli.options import complete_border, complete_preset, complete_wavelet
+from pqswarm.cli.options import complete_names, complete_preset
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, load_preset
@@ -78,7 +78,10 @@ def test_other_commands_take_files(mine):
 
 
 def test_completion_knows_files_and_wavelets(mine):
-    assert (complete_wavelet("coif"), complete_border("period")) == (
+    assert (
+        complete_names("pqswarm.features", "WAVELETS")("coif"),
+        complete_names("pqswarm.features", "BORDERS")("period"),
+    ) == (
         ["coif1", "coif2", "coif3", "coif4", "coif5"],
         ["periodic", "periodization"],
     )

@@ -13,7 +13,6 @@ from pqswarm.features import (
     FUNCTIONS,
     band_edges,
     band_names,
-    band_waveforms,
     decompose,
     decomposition_level,
     describe_band,
@@ -168,39 +167,6 @@ def test_signals_side_by_side_do_not_see_each_other(count):
     together = extract(signals, 25_000)
     alone = np.concatenate([extract(signal, 25_000) for signal in signals])
     assert together.tobytes() == alone.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("n", "rate", "level"), [(5000, 12_800, 8), (4999, 12_800, 8), (3001, 6400, 7), (100, 6400, 3)]
-)
-def test_each_band_is_that_of_pywavelets(n, rate, level):
-    signal = 300 * np.random.default_rng(n).normal(size=n).cumsum()
-    bands = band_waveforms(signal, rate)
-    assert bands.names == band_names(level)
-    assert bands.edges_hz == band_edges(rate, level)
-    parts = pywt.wavedec(signal, "sym6", "symmetric", level)
-    for row, values in enumerate(bands.values):
-        alone = [part if i == level - row else np.zeros_like(part) for i, part in enumerate(parts)]
-        if row == level:
-            alone = [parts[0], *map(np.zeros_like, parts[1:])]
-        expected = pywt.waverec(alone, "sym6", "symmetric")[:n]
-        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9 * np.abs(signal).max())
-    np.testing.assert_allclose(bands.values.sum(axis=0), signal, rtol=0, atol=1e-9 * np.abs(signal).max())
-    np.testing.assert_allclose(bands.time, np.arange(n) / rate)
-
-
-@pytest.mark.parametrize(
-    ("signal", "words"),
-    [
-        (np.zeros(21), "22 to 200000 samples"),
-        (np.zeros(200_001), "22 to 200000 samples"),
-        (np.zeros((2, 100)), r"shape \(2, 100\)"),
-        (np.r_[np.zeros(50), np.nan], "no missing samples"),
-    ],
-)
-def test_signals_that_cannot_be_split(signal, words):
-    with pytest.raises(PqswarmError, match=words):
-        band_waveforms(signal, 6400)
 
 
 def test_every_feature_has_its_own_description():

@@ -110,8 +110,6 @@ def test_plans_of_means():
     assert (plan.averaged, list(plan.ensembles)) == (3, MEANS)
     assert read_plan(format_plan(plan)) == plan
     assert plan.differences(tiny())[0][0].startswith("subsets")
-    excluded = read_plan(plan_toml(), changes={"subsets": {"excluded": [0]}})
-    assert "averaged" not in excluded.canonical()
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ parameters = {{ size = 3, population_size = 6 }}
 algorithm = "sffs"
 parameters = {{ size = 1 }}
 """
-EVENT_TYPES = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError")
+EVENT_TYPES = ("Hyperparameters", "AllFeatures", "OneStandardError")
 
 
 @pytest.mark.slow

@@ -23,7 +23,6 @@ ALL = [
     findings.Events(140, "abc", ("sag", "swell"), ("D1.energy",)),
     findings.GridFinding("k-NN", GRID),
     findings.Hyperparameters("k-NN", {"metric": "l1", "k": 2, "nested": {"a": [1, None, True]}}),
-    findings.ProblemDigest("k-NN", "abc"),
     findings.AllFeatures("k-NN", 0.1 + 0.2),
     findings.AllFeatures("N/B", 5e-324),
     findings.OneStandardError("k-NN", MASK, 1 / 3, inf),

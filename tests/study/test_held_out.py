@@ -1,6 +1,5 @@
 """Sets of held-out events: what scikit-learn finds on them, one by one resumed, and old stores with one set."""
 
-import json
 from math import inf
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
-from pqswarm.report.summary import summarize
 from pqswarm.study import Store, run, run_study
 from pqswarm.study.findings import HeldOut
 from pqswarm.study.worker import StudyProblem
@@ -102,23 +100,3 @@ def test_an_estimator_that_fails_on_new_events_only_is_named(events):
         "used with features [0, 1,"
     )
     assert "No neighbors found for test samples" in str(caught.value)
-
-
-def test_a_store_with_one_set_without_noise_is_read(study_copy):
-    """As earlier versions wrote it."""
-    old = {"all features": 0.25, "2d-upso": 0.125, "ga": 0.5, "sffs": 0.375, "one standard error": 0.25}
-    with Store(study_copy, write=True) as store:
-        store._database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut'")
-        for name in ("k-NN", "NB"):
-            assert HeldOut.from_json('{"classifier": "k-NN", "errors": {"a": 0.5}}').place == ("k-NN", "")
-            store.put(HeldOut.from_json(json.dumps({"classifier": name, "errors": old})))
-    with Store(study_copy) as store:
-        found = summarize(store).only.classifiers[0]
-    assert {title: errors.tolist() for title, errors in found.held_out.items()} == {
-        "all features": [0.25],
-        "2D-UPSO": [0.125],
-        "GA": [0.5],
-        "SFFS": [0.375],
-        "one standard error": [0.25],
-    }
-    assert found.noise.held_out == {}

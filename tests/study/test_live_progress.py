@@ -36,14 +36,14 @@ def begun(tmp_path):
 def test_what_is_new_is_seen(begun):
     with closing(Follower(begun.folder)) as follower:
         first = follower.read_status()
-        assert (first.progress.runs_done, first.progress.runs_total, first.best) == (0, 38, {})
+        assert (first.progress.runs_done, first.progress.runs_total, first.progress.best) == (0, 38, {})
         begun.save_checkpoints([Checkpoint(RunKey("NB", "ga", 0), 60, 0.3, {"a": np.arange(3)}, 0.1)])
         begun.finish(record("aco", 1, 0.2))
         second = follower.read_status()
         assert second.progress.evaluations_done == 180
         assert second.progress.rate > 0
         assert second.progress.fraction > first.progress.fraction
-        assert (second.best["NB"].error, second.best["NB"].size) == (0.2, 3)
+        assert (second.progress.best["NB"].error, second.progress.best["NB"].size) == (0.2, 3)
         begun.finish(record("ga", 0, 0.1))
         assert [run.key for run in begun.finished()] == [RunKey("NB", "aco", 1), RunKey("NB", "ga", 0)]
         third = follower.read_status()

@@ -72,8 +72,8 @@ def test_the_other_designs():
     ("block", "message"),
     [
         ("design = 'array'\nchoices.runs = [1, 2, 3]", "choices of 2 or 4 alternatives, not 3"),
-        ("specifications = 48\nchoices.runs = [1, 2]", "must be a power of two, such as 64, not 48"),
-        ("specifications = 2\nchoices.runs = [1, 2]\nchoices.seed = [1, 2]", "more than 2 specifications"),
+        ("specifications = 48\nchoices.runs = [1, 2]", "a power of two, at least 4, not 48"),
+        ("specifications = 2\nchoices.runs = [1, 2]\nchoices.seed = [1, 2]", "at least 4, not 2"),
         ("design = 'random'\nspecifications = 9\nchoices.runs = [1, 2]", "only 2 combinations"),
         ("design = 'full'\nspecifications = 4\nchoices.runs = [1, 2]", "a full design has 2: remove it"),
         ("choices.runs = [1, 1]", "runs contains an alternative twice"),

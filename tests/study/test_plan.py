@@ -148,7 +148,7 @@ def test_defaults_are_those_of_the_paper():
         ('baseline = "2d-upso"', 'baseline = "2d"', "unknown baseline '2d'"),
         ('baseline = "2d-upso"', 'baseline = "sffs"', "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso"),
         ("seeds = [1, 2]", "seed = 0", "held_out.seeds must not contain dataset.seed"),
-        ("seeds = [1, 2]", "seeds = [2, 2]", "held_out: seeds contains a seed twice"),
+        ("seeds = [1, 2]", "seeds = [2, 2]", "held_out.seeds: contains a seed twice"),
         ("seeds = [1, 2]", "seeds = [2]\nseed = 1", "held_out: seed and seeds are both given"),
         ("seeds = [1, 2]", "seeds = []", "held_out.seeds: must hold at least 1"),
         ("seeds = [1, 2]", "seeds = [1.5]", "held_out.seeds[0]: must be an integer, not 1.5"),

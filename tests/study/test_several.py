@@ -15,7 +15,6 @@ from pqswarm.study.findings import AllFeatures, Finished, HeldOut
 from pqswarm.study.plan import change_plan
 from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
-from tests.study.samples import assert_same_record
 from tests.study.studies import FEW, contents, plan_toml, tiny
 
 SEEDS = (3, 4, 5)
@@ -156,34 +155,6 @@ def test_a_report_names_the_data_sets_it_lacks(finished, tmp_path):
     assert "GA (mean" in text  # the chosen pair
     with pytest.raises(PqswarmError, match="data set 'seed 9'"):
         write_report(finished, "md", dataset="seed 9")
-
-
-def test_a_study_of_the_schema_before_opens_and_is_resumed(tmp_path):
-    plan = tiny(runs=2, max_evaluations=40, algorithms=("2d-upso", "ga"))
-    run_study(plan, tmp_path, jobs=1)
-    before = runs_of(tmp_path)
-    path = tmp_path / "study.sqlite"
-    with closing(sqlite3.connect(path)) as db, db:  # as the version before wrote it: no column of the data set
-        for table in ("findings", "runs", "checkpoints"):
-            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] != "dataset"]
-            (definition,) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-            db.execute(f"CREATE TEMP TABLE old_{table} AS SELECT {', '.join(columns)} FROM {table}")
-            db.execute(f"DROP TABLE {table}")
-            db.execute(definition.replace("dataset TEXT NOT NULL, ", "").replace("dataset, ", ""))
-            db.execute(f"INSERT INTO {table} SELECT * FROM old_{table}")
-        db.execute("DELETE FROM runs WHERE algorithm = 'ga' AND run = 1")
-        db.execute("DELETE FROM findings WHERE kind = 'Finished'")
-        db.execute("PRAGMA user_version = 2")
-    content = path.read_bytes()
-    assert len(runs_of(tmp_path)) == len(before) - 2
-    write_report(tmp_path, "md")
-    assert path.read_bytes() == content  # a reader changes nothing
-    run_study(plan, tmp_path, jobs=1)
-    after = runs_of(tmp_path)
-    assert after.keys() == before.keys()
-    for place, one in before.items():
-        if place[1:] != ("ga", 1):
-            assert_same_record(one, after[place])
 
 
 def test_keys_of_members_named_after_their_files():

@@ -183,7 +183,7 @@ def test_other_schemas_are_refused(tmp_path, write, schema):
     with Store(tmp_path, write=True) as store:
         store._database.connection.execute(f"PRAGMA user_version = {schema}")
     before = (tmp_path / "study.sqlite").read_bytes()
-    with pytest.raises(FileFormatError, match=f"has schema {schema}, but this pqswarm reads 2 and 3"):
+    with pytest.raises(FileFormatError, match=f"has schema {schema}, but this pqswarm reads 3"):
         Store(tmp_path, write=write)
     assert (tmp_path / "study.sqlite").read_bytes() == before
 

@@ -155,7 +155,7 @@ class NotFoundHandler(BaseHandler):
     """Any other address."""
 
     def prepare(self) -> None:
-        """Answer 404 to authorised requests."""
+        """Answer 404 to authorized requests."""
         super().prepare()
         raise HTTPMissing("There is nothing at this address.")
 

@@ -23,8 +23,6 @@ _MAX_WAITING_OF_SENDER = 150
 _GRACE = 5.0
 """Time for running work to end after the server stopped [s]."""
 _MAX_ANSWERS = 12
-_MAX_CONCURRENT = 2
-"""Answers computed at the same time; this leaves a thread for quick requests."""
 _REUSE_FACTOR = 3
 """An answer about a changing subject is reused for this many times its computing time."""
 _Key = TypeVar("_Key")
@@ -160,7 +158,6 @@ class AnswerCache:
     def __init__(self) -> None:
         self._answers: OrderedDict[tuple[str, ...], tuple[object, Any, float]] = OrderedDict()
         self._computing: WeakValueDictionary[tuple[str, ...], asyncio.Lock] = WeakValueDictionary()
-        self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
 
     async def get(
         self, key: tuple[str, ...], stamp: object, work: Callable[[], Awaitable[Any]], changing: bool = False
@@ -174,10 +171,9 @@ class AnswerCache:
         lock = self._computing.setdefault(key, asyncio.Lock())
         async with lock:
             if not self._holds(key, stamp, changing):  # it was not computed meanwhile
-                async with self._slots:
-                    start = time.monotonic()
-                    value = await work()
-                    end = time.monotonic()
+                start = time.monotonic()
+                value = await work()
+                end = time.monotonic()
                 self._answers[key] = stamp, value, end + _REUSE_FACTOR * (end - start)
             found = self._answers[key][1]
             while len(self._answers) > _MAX_ANSWERS:

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Thread
@@ -189,7 +189,7 @@ async def _serve(
             one.close()
         raise
     server.add_sockets(sockets)
-    workbench.on_open.append(partial(_warm_up_server_once, workbench))
+    Thread(target=_warm_up_server, args=(workbench,), name="warm-up", daemon=True).start()  # not awaited at exit
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(partial(_pause_server_without_handles, sockets))
@@ -220,12 +220,6 @@ def _pause_server_without_handles(sockets: list[socket.socket], loop: asyncio.Ab
     _LOG.warning("too many open files: new connections have to wait.")
     listen_for(0)
     loop.call_later(_PAUSE, listen_for, IOLoop.READ)
-
-
-@cache
-def _warm_up_server_once(workbench: Workbench) -> None:
-    """Run :func:`_warm_up_server` in a daemon thread, not awaited at exit."""
-    Thread(target=_warm_up_server, args=(workbench,), name="warm-up", daemon=True).start()
 
 
 def _warm_up_server(workbench: Workbench) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
@@ -226,7 +227,7 @@ class FollowedStudies:
         if not force and now - self._searched < max(_SEARCH_INTERVAL, self._search_cost / _MAX_LOAD):
             return
         home = self._workbench.folder
-        for folder in _find_studies_to_follow(home):
+        for folder in islice(_find_studies_to_follow(home), _MAX_STUDIES):
             name = folder.relative_to(home).as_posix()
             title = home.name or "/" if name == "." else name
             study = FollowedStudy(workbench_id(f"study {name}"), file_text(title), folder)
@@ -238,26 +239,12 @@ class FollowedStudies:
 
 def _find_studies_to_follow(home: Path) -> Iterator[Path]:
     """Folders with a study, limited in depth and number; links are not followed."""
-    folders = [(home, 0)]
-    n_folders = 0
-    n_studies = 0
-    while folders and n_folders < _MAX_FOLDERS and n_studies < _MAX_STUDIES:
-        folder, depth = folders.pop(0)
-        n_folders += 1
-        try:
-            with os.scandir(folder) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in listed:
-            try:
-                if entry.name == FILE_NAME and entry.is_file():
-                    n_studies += 1
-                    yield folder
-                elif depth < _MAX_DEPTH and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                    folders.append((folder / entry.name, depth + 1))
-            except OSError:
-                continue
+    for place, folders, _ in islice(os.walk(home), _MAX_FOLDERS):
+        folder = Path(place)
+        is_deepest = len(folder.relative_to(home).parts) == _MAX_DEPTH
+        folders[:] = [] if is_deepest else sorted(name for name in folders if not name.startswith("."))
+        if (folder / FILE_NAME).is_file():
+            yield folder
 
 
 def _empty_followed_row(study: FollowedStudy) -> dict[str, Any]:
@@ -301,7 +288,7 @@ def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) 
         "evaluations_total": progress.evaluations_total,
         "best": [
             {"classifier": name, "error": 100 * run.error if isfinite(run.error) else None, "size": run.size}
-            for name, run in sorted(status.best.items())
+            for name, run in sorted(progress.best.items())
         ],
     }
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.app.jobs import Job, Jobs
-from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.app.recordings.section import RecordingsSection
@@ -139,8 +138,6 @@ class Workbench:
         folders = (self.folder, self.folder.parent, self.archive.parent)
         self.names = FolderNames((*folders, self.state, self.state / "uploads"))
         """Names that no page may show."""
-        if not self.folder.is_dir():
-            raise PqswarmError(f"{self.folder} is not a folder.")
 
     def register_page(self, page: WorkbenchPage) -> None:
         """Register a page."""

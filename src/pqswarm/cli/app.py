@@ -12,14 +12,17 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.files import read_regular
-from pqswarm.cli.options import ArchiveFolder, ModelFile, SiteFile, argument, option
+from pqswarm.cli.options import ArchiveFolder, ModelFile, SiteFile, argument, check_range, option
 from pqswarm.errors import PqswarmError, how_to_install
 
 _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 
 
 def app(
-    folder: Annotated[Path, argument("DIR", "Folder of recordings and studies; nothing is written there.")] = Path(),
+    folder: Annotated[
+        Path,
+        argument("DIR", "Folder of recordings and studies; nothing is written there."),
+    ] = Path(),
     port: Annotated[int, option("N", "Port to listen on.", show_default="the port used last")] = 0,
     host: Annotated[
         str, option("ADDRESS", "Address to listen on; if other machines can reach it, a password is needed.")
@@ -53,10 +56,8 @@ def app(
     from pqswarm.identify import load_model, load_site
     from pqswarm.identify.archive.files import default_archive
 
-    if not 0 <= port <= 65535:
-        raise PqswarmError(f"--port must be 0 to 65535, not {port}.")
-    if not 0 < max_mb < 1e6:
-        raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
+    check_range("--port", port, 0, 65535)
+    check_range("--max-mb", max_mb, 1e-3, 1e6, "MB")
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
     password = choose_password(password_file, needed=not is_loopback(host))

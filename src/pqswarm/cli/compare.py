@@ -49,9 +49,6 @@ _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n"}
 _NOTES = {"text": "{}", "csv": "# {}", "md": "\n{}"}
 
 
-complete_format = complete_names(__name__, "FORMATS")
-
-
 def compare(
     results: Annotated[
         Path | None,
@@ -98,7 +95,7 @@ def compare(
             "--format",
             "-f",
             show_default="by the suffix of --out, or text",
-            autocompletion=complete_format,
+            autocompletion=complete_names(__name__, "FORMATS"),
         ),
     ] = None,
     contrast: Annotated[

@@ -23,8 +23,6 @@ from pqswarm.cli.options import (
     Wavelet,
     argument,
     check_ending,
-    check_folder,
-    check_no_folder,
     check_writable,
     complete_event,
     complete_preset,
@@ -75,8 +73,6 @@ def dataset(
         if path is not None:
             check_writable(path, overwrite)
     levels = read_levels(snr)
-    if len(set(levels)) < len(levels):
-        raise PqswarmError(f"--snr must name each noise level once, not {snr!r}.")
     options = FeatureOptions(wavelet=wavelet, level=level, border=border)
     chosen = get_preset(preset).fixed(**read_assignments(parameters))
     try:
@@ -144,12 +140,13 @@ def make_samples(
     """
     from pqswarm.recordings import write_samples
 
-    check_folder(folder, "DIR")
     for path in write_samples(folder, seed=seed, minutes=minutes):
         typer.echo(f"wrote {path}")
 
 
-def site_file(recording: Annotated[Path, argument("FILE", "A recording of the meter.")], rate: Rate = None) -> None:
+def site_file(
+    recording: Annotated[Path, argument("FILE", "A recording of the meter.", dir_okay=False)], rate: Rate = None
+) -> None:
     """Print a site file for the meter of a recording.
 
     It lists all channels of the recording, ready to edit.
@@ -158,7 +155,6 @@ def site_file(recording: Annotated[Path, argument("FILE", "A recording of the me
     """
     from pqswarm.recordings import Site, open_recordings
 
-    check_no_folder(recording, "one recording of the meter")
     typer.echo(Site.template(open_recordings(recording, sampling_rate=rate)[0]), nl=False)
 
 
@@ -183,7 +179,7 @@ def show(
 
 
 @preset_commands.command(cls=Command)
-def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> None:
+def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.", dir_okay=False)]) -> None:
     """Check a preset without generating events.
 
     Example: pqswarm preset check mine.toml
@@ -191,7 +187,6 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
     from pqswarm.events import load_preset
     from pqswarm.events.parameters import Fixed
 
-    check_no_folder(path, "a preset in TOML")
     call_when_compiling(None)  # what a trial draw needs takes a second
     preset = load_preset(path)
     n_classes = len(preset.classes)
@@ -202,8 +197,8 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
         if not isinstance(spec, Fixed)
     }
     part = sum(map(preset.fraction_from_bench, preset.classes)) / n_classes
-    share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
+    bench = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
     typer.echo(
         f"{path} is valid: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
-        f"drawn, {share}."
+        f"drawn, {bench}."
     )

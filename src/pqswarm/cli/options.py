@@ -55,10 +55,6 @@ def complete_names(module: str, collection: str) -> Callable[[str], list[str]]:
     return complete
 
 
-complete_wavelet = complete_names("pqswarm.features", "WAVELETS")
-complete_border = complete_names("pqswarm.features", "BORDERS")
-
-
 PlanName = Annotated[
     str,
     argument(
@@ -86,7 +82,12 @@ Changes = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, option("N", "Seed; the same seed gives the same result.")]
 Wavelet = Annotated[
-    str, option("NAME", "db1 (haar) to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
+    str,
+    option(
+        "NAME",
+        "db1 (haar) to db10, sym4 to sym10, or coif1 to coif5.",
+        autocompletion=complete_names("pqswarm.features", "WAVELETS"),
+    ),
 ]
 Level = Annotated[
     int | None, option("N", "Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
@@ -96,7 +97,7 @@ Border = Annotated[
     option(
         "MODE",
         "Extension of the signal at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
-        autocompletion=complete_border,
+        autocompletion=complete_names("pqswarm.features", "BORDERS"),
     ),
 ]
 Snr = Annotated[float, option("DB", "Signal-to-noise ratio in dB; inf means no noise.")]
@@ -131,18 +132,6 @@ def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = 
     if path.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
         raise PqswarmError(f"{option} must end in {allowed}, not {path.name or str(path)!r}{remedy}.")
-
-
-def check_folder(path: Path, option: str) -> None:
-    """Raise an error if the path exists and is not a folder."""
-    if path.exists() and not path.is_dir():
-        raise PqswarmError(f"{path} is not a folder: give {option} a folder.")
-
-
-def check_no_folder(path: Path, wanted: str) -> None:
-    """Raise an error if the path is a folder."""
-    if path.is_dir():
-        raise PqswarmError(f"{path} is a folder: give {wanted}.")
 
 
 def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str], usual: str) -> str:

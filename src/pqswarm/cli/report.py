@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import argument, check_folder, choose_format, option
+from pqswarm.cli.options import argument, choose_format, option
 from pqswarm.errors import PqswarmError
 
 _ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
@@ -28,7 +28,7 @@ def report(
         Path | None,
         option("PATH", "Output file, or folder for csv.", "--out", "-o", show_default="report.FORMAT in DIR"),
     ] = None,
-    figures: Annotated[Path | None, option("DIR", "Write only the figures, to this folder.")] = None,
+    figures: Annotated[Path | None, option("DIR", "Write only the figures, to this folder.", file_okay=False)] = None,
     single_column: Annotated[
         bool,
         typer.Option("--single-column", help="Draw figures as PDF for a journal's column, 3.5 inches wide."),
@@ -65,7 +65,6 @@ def report(
         raise PqswarmError(f"{given[0]} is for the report of one study: leave it out.")
     studies = [folder, *(others or ())]
     if figures is not None:
-        check_folder(figures, "--figures")
         if out is not None:
             raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
         form = format or ("pdf" if single_column else "svg")

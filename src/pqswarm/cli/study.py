@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm._base.text import count_text
-from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, argument, check_folder, check_no_folder, option
+from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, argument, option
 from pqswarm.cli.terminal import Command, CommandGroup, echo
 from pqswarm.errors import PqswarmError
 
@@ -28,7 +28,9 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 def study(
     plan: PlanName,
-    out: Annotated[Path | None, option("DIR", "Folder of the study.", "--out", "-o", show_default="study-PLAN")] = None,
+    out: Annotated[
+        Path | None, option("DIR", "Folder of the study.", "--out", "-o", show_default="study-PLAN", file_okay=False)
+    ] = None,
     jobs: Jobs = -1,
     device: Annotated[str, option("NAME", "Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
@@ -53,18 +55,15 @@ def study(
     Example: pqswarm study quick
     """
     from pqswarm.report import write_report
-    from pqswarm.study import PLANS, load_plan, run_study
+    from pqswarm.study import load_plan, run_study
     from pqswarm.study.plan import parse_changes
     from pqswarm.study.store import FILE_NAME
 
-    if plan not in PLANS:
-        check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan, parse_changes(changes or ()))
     if specification is not None:
         chosen = chosen.plan_for(chosen.named_specification(specification))
     name = "-".join(filter(None, ["study", Path(plan).stem, specification]))
     folder = Path(name) if out is None else out
-    check_folder(folder, "--out")
     if not (folder / FILE_NAME).exists():  # otherwise the study has a copy
         of_data = (chosen.dataset, *chosen.datasets, chosen.held_out)
         for path in filter(None, (getattr(part, "path", None) for part in of_data)):
@@ -92,9 +91,6 @@ def study(
         options += [part for change in changes or () for part in ("--set", change)]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
         raise Stopped(f"stopped; results so far are kept. Resume with: {again}") from None
-    if any(last[-1].spent.values()):
-        parts = ", ".join(f"{what} {_study_duration_text(seconds)}" for what, seconds in last[-1].spent.items())
-        echo(f"total time of all workers: {parts}", err=True)
     echo(f"done in {_study_duration_text(time.monotonic() - start)}; the report is {written.resolve()}")
 
 
@@ -147,7 +143,7 @@ def _study_progress_text(progress: "StudyProgress") -> str:
         parts.append(f"{progress.rate:,.0f} evaluations/s")
     if progress.fraction < 1.0 and progress.seconds_left < inf:
         parts.append(f"{_study_duration_text(progress.seconds_left)} left")
-    parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
+    parts += [f"{name} {run.error:.4f}" for name, run in progress.best.items()]
     return ", ".join(parts)
 
 
@@ -214,7 +210,9 @@ def _specification_text(name: str, specification: str) -> str:
 
 
 @plan_commands.command(cls=Command)
-def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes: Changes = None) -> None:
+def check(
+    path: Annotated[Path, argument("FILE", "Plan file in TOML.", dir_okay=False)], changes: Changes = None
+) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
@@ -223,7 +221,6 @@ def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes
     from pqswarm.study.plan import DatasetPlan, parse_changes
     from pqswarm.study.run import read_own_data, time_estimators
 
-    check_no_folder(path, "a plan in TOML")
     plan = load_plan(path, parse_changes(changes or ()))
     cells = list(plan.cells().values())
     runs = sum(cell.n_runs for cell in cells)

@@ -120,8 +120,7 @@ def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[t
         record = parameter.get_help_record(context)
         if record is None:
             continue
-        meaning = record[1].replace("\\[", "[")  # as written by Typer before 0.16
-        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", meaning)
+        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", record[1])
         if parameter.param_type_name == "argument":
             arguments.append((_argument_name(parameter), meaning.replace("  [required]", "")))
         else:

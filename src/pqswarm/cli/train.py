@@ -14,6 +14,7 @@ from pqswarm.cli.options import (
     Seed,
     Stopped,
     check_ending,
+    check_range,
     check_writable,
     complete_names,
     complete_preset,
@@ -21,12 +22,11 @@ from pqswarm.cli.options import (
     read_levels,
 )
 from pqswarm.cli.terminal import progress_bars
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pqswarm.events import Preset
     from pqswarm.identify import Model, ModelCheck
     from pqswarm.identify.training.corrections import Progress
 
@@ -95,22 +95,20 @@ def train(
 
     check_ending("--out", out, [".npz"])
     check_writable(out, overwrite)
-    if evaluations < 1:
-        raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
+    check_range("--evaluations", evaluations, 1, 1e9)
     if site is not None and not archive:
         raise PqswarmError("--site is for corrected recordings: add --archive, or omit it.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_train_features(subset)
     levels = read_levels(snr)
-    chosen = preset if preset == "training" else _find_train_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
-                chosen,
+                preset,
                 events_per_class,
                 classifier,
                 names,
-                algorithm if (chosen == "training" if search is None else search) else None,
+                algorithm if (preset == "training" if search is None else search) else None,
                 max_evaluations=evaluations,
                 snr=levels,
                 corrections=archive or None,
@@ -120,18 +118,10 @@ def train(
                 progress=show,
             )
             written = model.save(out)
-            checks = _check_trained_model(model, chosen, jobs, show) if check else {}
+            checks = _check_trained_model(model, preset, jobs, show) if check else {}
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written." if not out.exists() else f"stopped; {out} is written.") from None
     _report_trained_model(model, written, checks)
-
-
-def _find_train_preset(name: str) -> "Preset":
-    from pqswarm.events import PRESETS, get_preset
-
-    if name not in PRESETS and not name.endswith(".toml"):
-        raise unknown_name("preset", name, ("training", *PRESETS))
-    return get_preset(name)
 
 
 def _read_train_features(path: Path) -> list[str]:
@@ -142,9 +132,7 @@ def _read_train_features(path: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def _check_trained_model(
-    model: "Model", preset: "str | Preset", jobs: int, show: "Progress"
-) -> "dict[str, ModelCheck]":
+def _check_trained_model(model: "Model", preset: str, jobs: int, show: "Progress") -> "dict[str, ModelCheck]":
     """Held-out events by noise level, at 12.8 kHz, and by rate, at 40 dB."""
     from pqswarm.identify import check_model
 

@@ -25,7 +25,6 @@ from pqswarm.cli.options import (
     States,
     Stopped,
     argument,
-    check_no_folder,
     check_range,
     option,
     read_analysis_options,
@@ -45,7 +44,7 @@ def watch(
     local_webhook: Annotated[
         bool, typer.Option("--local-webhook", help="Allow a webhook on this machine or in a private network.")
     ] = False,
-    jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.")] = None,
+    jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.", dir_okay=False)] = None,
     once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
     interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
     settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analyzed.")] = 2.0,
@@ -129,7 +128,6 @@ def _watch_receivers(webhook: str | None, jsonl: Path | None, timeout: float, is
     if webhook is not None:
         receivers.append(Webhook(webhook, timeout, is_local=is_local))
     if jsonl is not None:
-        check_no_folder(jsonl, "--jsonl the name of a file")
         receivers.append(JsonLines(jsonl))
     return receivers or [StreamReceiver(sys.stdout)]
 

@@ -24,7 +24,7 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 
-_LABELS = ("label", "class", "target")  # recognised names of the label column
+_LABELS = ("label", "class", "target")  # recognized names of the label column
 _LARGEST = 1e100  # of a feature; sums of squares stay far from overflow
 _MAX_CLASSES = 1000
 _LONGEST = 200  # characters of a name
@@ -447,11 +447,9 @@ def _read_samples_npz(content: bytes, source: str) -> Samples:
     if y.dtype.kind == "S":
         y = np.char.decode(y, "utf-8", "replace")
     names = named.get("feature_names")
-    samples = Samples.of(X, y, source=source)
-    if names is None:
-        return samples
-    check_sample_column_names(names, source)
-    return Samples(samples.features, samples.y, samples.class_names, tuple(names))
+    if names is not None:
+        check_sample_column_names(names, source)
+    return _samples_from_matrix(X, y, None if names is None else tuple(names), source)
 
 
 def _samples_texts(array: AnyArray, name: str, source: str) -> list[str]:

@@ -180,13 +180,13 @@ def draw_flicker(scene: TrainingScene) -> tuple[str, Envelope]:
     kind = "sine" if scene.chance(0.7) else scene.one_of("square", "two sines", "furnace")
     phases = scene.random.uniform(0, 2 * pi, 4)
     speeds = np.array([1.0, *scene.random.uniform(0.6, 1.6, 3)]) * frequency
-    shares = {"two sines": (0.7, 0.3, 0.0, 0.0), "furnace": (0.5, 0.2, 0.2, 0.1)}.get(kind, (1.0, 0.0, 0.0, 0.0))
+    weights = {"two sines": (0.7, 0.3, 0.0, 0.0), "furnace": (0.5, 0.2, 0.2, 0.1)}.get(kind, (1.0, 0.0, 0.0, 0.0))
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
         wave = np.zeros(t.size)
-        for share, speed, phase in zip(shares, speeds, phases, strict=True):
-            if share:
-                wave += share * np.sin(2 * pi * speed * t + phase)
+        for weight, speed, phase in zip(weights, speeds, phases, strict=True):
+            if weight:
+                wave += weight * np.sin(2 * pi * speed * t + phase)
         return 1 + depth * (np.sign(wave) if kind == "square" else wave), np.zeros(t.size)
 
     return kind, envelope
@@ -484,10 +484,6 @@ def _draw_training_parts(
     return draw
 
 
-def _draw_dc_offset(scene: TrainingScene) -> Drawn:
-    return _put_on_supply(scene, "offset", offset=scene.scaled(0.012, 0.15) * scene.sign())
-
-
 def _draw_interruption_event(scene: TrainingScene) -> Drawn:
     kind, envelope = draw_interruption(scene)
     if EVENT_CLASSES["oscillatory_transient"].requirements.bandwidth * scene.frequency > scene.top or scene.chance(
@@ -509,7 +505,7 @@ _draw_sag = partial(draw_dip, sign=-1)
 _draw_swell = partial(draw_dip, sign=1)
 _KINDS: dict[str, Callable[[TrainingScene], Drawn]] = {
     "pure_sinusoid": _draw_training_parts(),
-    "dc_offset": _draw_dc_offset,
+    "dc_offset": lambda scene: _put_on_supply(scene, "offset", offset=scene.scaled(0.012, 0.15) * scene.sign()),
     "sag": _draw_training_parts(_draw_sag),
     "swell": _draw_training_parts(_draw_swell),
     "interruption": _draw_interruption_event,

@@ -14,7 +14,7 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS, Overlay
-from pqswarm.report.section import Table, at_most, enumerate_words, percent, probability
+from pqswarm.report.section import Table, enumerate_words, percent, probability
 from pqswarm.report.summary import (
     ALPHA,
     ClassifierAcrossDatasets,
@@ -240,7 +240,7 @@ def _significance_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome
     if level:
         named = [f"{title} ({probability(p[title])})" for title in level]
         return evidence.unconfirmed, f"not from {enumerate_words(named)}"
-    return HOLDS, f"from all, each {at_most(max(p.values()))}"
+    return HOLDS, f"from all, each {probability(max(p.values())).replace('=', '≤')}"
 
 
 def _ranges_claim(evidence: _ClaimEvidence) -> Outcome:
@@ -478,8 +478,7 @@ def _noise_in_specifications(
     classifier: ClassifierAcrossSpecifications, shows: Callable[[NoiseSummary], bool]
 ) -> BoolArray | None:
     """Whether the mean accuracies over the data sets show something, in each specification."""
-    stages = [study.stage_two for study in classifier.studies]
-    if not classifier.paper or not all(stages):
+    if not classifier.paper or not all(classifier.stage_two):
         return None
     means = [
         replace(
@@ -487,7 +486,7 @@ def _noise_in_specifications(
             all_features=np.mean([one.all_features for one in noise], axis=0),
             accuracy={title: np.mean([one.accuracy[title] for one in noise], axis=0) for title in noise[0].accuracy},
         )
-        for noise in stages
+        for noise in classifier.stage_two
     ]
     return np.array([shows(mean) for mean in means])
 

@@ -158,8 +158,3 @@ def errors_attained_by_run(record: RunRecord) -> FloatArray:
     if masks is not None and errors is not None:
         lowest[masks.sum(axis=1) - 1] = errors
     return np.asarray(np.minimum.accumulate(lowest))
-
-
-def selection_fractions(groups: Groups) -> dict[str, FloatArray]:
-    """Return the fraction of the runs of each algorithm that selected each feature, 0 to 1."""
-    return {title: np.mean([record.mask for record in group], axis=0) for title, group in groups.items()}

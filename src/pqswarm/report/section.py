@@ -311,11 +311,6 @@ def probability(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def at_most(p: float) -> str:
-    """Return an upper bound of several p-values as text: ``p ≤ 0.031``."""
-    return probability(p).replace("=", "≤")
-
-
 def count(mean: float) -> str:
     """Return a mean number, with one decimal if it is not an integer."""
     return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 from pqswarm._base.checks import check_name
@@ -13,7 +12,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
-from pqswarm.report.section import Content, Drawing, Table
+from pqswarm.report.section import Drawing, Table
 from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
 from pqswarm.report.summary import MultiverseSummary, StudySummary, read_summary
 from pqswarm.statistics.latex import latex_text
@@ -227,28 +226,10 @@ def _latex_figure(drawing: Drawing) -> str:
 
 def markdown_report(document: Document) -> str:
     """Return the text and tables of a report as Markdown, with special characters escaped."""
+    from jinja2 import Environment, PackageLoader
+
+    loader = Environment(loader=PackageLoader("pqswarm.report"), trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+    loader.filters["md"] = escape_markdown
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
-    answer = (f"**{escape_markdown(line)}**" for line in document.overview.answer)
-    blocks = [f"# {title}", *answer, *_markdown_blocks(document.overview), escape_markdown(document.description)]
-    blocks += ["The figures are written by `pqswarm report DIR --figures figures`."]
-    for part in document.stages:
-        blocks += [f"## {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
-    for chapter in document.chapters:
-        described = escape_markdown(f"The classifier: {chapter.description}.")
-        blocks += [f"## {escape_markdown(chapter.name)}", described, _markdown_list(chapter.answer)]
-        for part in chapter.parts:
-            blocks += [f"### {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
-    for part in document.parts:
-        blocks += [f"## {escape_markdown(part.heading)}", *_markdown_blocks(part.content)]
-    return "\n\n".join(filter(None, blocks)) + "\n"
-
-
-def _markdown_blocks(content: Content) -> list[str]:
-    figures = [f"![{escape_markdown(one.title)}](figures/{one.name}.svg)" for one in content.drawings]
-    tables = [table.markdown() for table in content.tables]
-    listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
-    return [*map(escape_markdown, content.words), _markdown_list(content.points), *figures, *tables, *listings]
-
-
-def _markdown_list(points: Sequence[str]) -> str:
-    return "\n".join(f"- {escape_markdown(text)}" for text in points)
+    text = loader.get_template("report.md.jinja").render(document=document, title=title)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

@@ -194,7 +194,7 @@ def mark_of(artist: Artist) -> SeriesMark:
     return known
 
 
-_MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
+_MARKERS = "osD^vPX<>ph"  # one fewer than colors, so that repeated colors have other markers
 _DASHES = ("-", "--", "-.")
 _USUAL = ("2D-UPSO", "GA", "ACO", "BPSO", "CBPSO", "MERIT", "SFFS", "SFFS all sizes", "chBPSO")
 """Algorithms that look the same in every report."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,16 +17,13 @@ from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.section import enumerate_words
+from pqswarm.report.style import Palette
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError, mean_name
 from pqswarm.study.plan import DatasetPlan, HeldOutPlan, MultiversePlan, Specification, held_out_levels, held_out_seeds
 from pqswarm.study.plan_file import restore_plan
 from pqswarm.study.records import best_subsets
-
-if TYPE_CHECKING:
-    from pqswarm.report.style import Palette
-    from pqswarm.study.records import RunStatus
 
 Measure = Literal["error", "size"]
 """What algorithms are compared by: error rates, or numbers of selected features."""
@@ -171,10 +168,8 @@ class Summary:
         return self.plan.algorithm(self.plan.baseline).title
 
     @property
-    def palette(self) -> "Palette":
+    def palette(self) -> Palette:
         """The colors of its algorithms; the baseline is emphasized."""
-        from pqswarm.report.style import Palette
-
         return Palette(_titles_by_name(self.plan).values(), self.baseline)
 
 
@@ -271,16 +266,13 @@ class ClassifierAcrossDatasets(ClassifierResults):
     all_features : array of float, shape (n_datasets,)
         J(U) on each data set.
     datasets : dict of str to ClassifierSummary
-        The results on each data set; empty in a multiverse, of which only errors, sizes and stage II are read.
-    stage_two : list of NoiseSummary
-        Stage II on each data set, in a multiverse; empty if it is not finished on all.
+        The results on each data set.
     """
 
     errors: dict[str, list[FloatArray]]
     sizes: dict[str, list[FloatArray]]
     all_features: FloatArray
-    datasets: dict[str, ClassifierSummary] = field(default_factory=dict)
-    stage_two: list[NoiseSummary] = field(default_factory=list)
+    datasets: dict[str, ClassifierSummary]
 
     @classmethod
     def of(cls, datasets: dict[str, ClassifierSummary]) -> "ClassifierAcrossDatasets":
@@ -316,7 +308,7 @@ class ClassifierAcrossDatasets(ClassifierResults):
     @property
     def ensembles(self) -> list[str]:
         """Titles of the means of best subsets."""
-        return list(next(iter(self.datasets.values())).ensembles) if self.datasets else []
+        return list(next(iter(self.datasets.values())).ensembles)
 
     @property
     def n_datasets(self) -> int:
@@ -418,25 +410,24 @@ class ClassifierAcrossSpecifications(ClassifierResults):
     """The results with one classifier in the specifications of a multiverse, each of them a study.
 
     An error rate of zero counts as half an event.
+
+    Attributes
+    ----------
+    errors, sizes : dict of str to array of float, shape (n_specifications, n_datasets, n_runs)
+        Error and size of each run, by the title of the algorithm.
+    all_features : array of float, shape (n_specifications, n_datasets)
+        J(U).
+    stage_two : list of lists of NoiseSummary
+        Stage II in each specification, on each data set; empty if it is not finished on all.
+    rivals : list of str
+        Algorithms that the baseline is compared with: those of the paper, if its values are shown.
     """
 
-    studies: list[ClassifierAcrossDatasets]
-    rivals: list[str]  # algorithms that the baseline is compared with: those of the paper, if its values are shown
-
-    @cached_property
-    def errors(self) -> dict[str, FloatArray]:
-        """Errors by the title of the algorithm, shape (n_specifications, n_datasets, n_runs)."""
-        return {title: np.array([study.errors[title] for study in self.studies]) for title in self.studies[0].titles}
-
-    @cached_property
-    def sizes(self) -> dict[str, FloatArray]:
-        """Sizes of the subsets, like the errors."""
-        return {title: np.array([study.sizes[title] for study in self.studies]) for title in self.studies[0].titles}
-
-    @cached_property
-    def all_features(self) -> FloatArray:
-        """J(U), shape (n_specifications, n_datasets)."""
-        return np.array([study.all_features for study in self.studies])
+    errors: dict[str, FloatArray]
+    sizes: dict[str, FloatArray]
+    all_features: FloatArray
+    stage_two: list[list[NoiseSummary]]
+    rivals: list[str]
 
     def values(self, measure: Measure) -> dict[str, FloatArray]:
         """Return errors or sizes."""
@@ -587,15 +578,17 @@ def summarize(store: Store, dataset: str | None = None) -> StudySummary:
     """
     about = store.about()
     plan = restore_plan(about.plan)
-    names = list(plan.cells())
-    if dataset is not None or names == [""]:
-        return StudySummary.of(_summarize_dataset(store.of(dataset or ""), about))
-    datasets = {name: _summarize_dataset(store.of(name), about) for name in _datasets_to_summarize(store, plan)}
+    cells = plan.cells()
+    if dataset is not None or list(cells) == [""]:
+        return StudySummary.of(_summarize_dataset(store.of(dataset or ""), cells[dataset or ""], about))
+    datasets = {
+        name: _summarize_dataset(store.of(name), cells[name], about) for name in _datasets_to_summarize(store, plan)
+    }
     if not datasets:
         raise PqswarmError(
             f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."
         )
-    return StudySummary(plan, about, datasets, tuple(name for name in names if name not in datasets))
+    return StudySummary(plan, about, datasets, tuple(name for name in cells if name not in datasets))
 
 
 def _datasets_to_summarize(store: Store, plan: StudyPlan) -> list[str]:
@@ -611,9 +604,9 @@ def _datasets_to_summarize(store: Store, plan: StudyPlan) -> list[str]:
     return [name for name in plan.cells() if all(has_run(name, classifier.name) for classifier in plan.classifiers)]
 
 
-def _summarize_dataset(store: Store, about: findings.About) -> DatasetSummary:
+def _summarize_dataset(store: Store, plan: StudyPlan, about: findings.About) -> DatasetSummary:
     try:
-        summary = _read_dataset_summary(store, about)
+        summary = _read_dataset_summary(store, plan, about)
         check_consistency(summary)
     except PqswarmError:
         raise
@@ -622,8 +615,7 @@ def _summarize_dataset(store: Store, about: findings.About) -> DatasetSummary:
     return summary
 
 
-def _read_dataset_summary(store: Store, about: findings.About) -> DatasetSummary:
-    plan = restore_plan(about.plan).cells()[store.dataset]
+def _read_dataset_summary(store: Store, plan: StudyPlan, about: findings.About) -> DatasetSummary:
     records = store.finished()
     classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
@@ -631,18 +623,17 @@ def _read_dataset_summary(store: Store, about: findings.About) -> DatasetSummary
         raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
     events = _summary_finding(store.find(findings.Events))
     held_out = plan.held_out
-    # Studies that do not store names have the classes of the preset and wavelet features.
-    generated = plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
-    classes = events.class_names or generated
     return DatasetSummary(
         plan=plan,
         about=about,
         n_events=events.count,
-        class_names=classes,
-        feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
+        class_names=events.class_names,
+        feature_names=events.feature_names,
         seconds=sum(record.seconds for record in records),
         classifiers=present,
-        n_held_out=held_out.events_per_class * len(classes) if isinstance(held_out, HeldOutPlan) else events.held_out,
+        n_held_out=held_out.events_per_class * len(events.class_names)
+        if isinstance(held_out, HeldOutPlan)
+        else events.held_out,
         digest=events.digest,
         name=store.dataset,
     )
@@ -706,9 +697,6 @@ def _summarize_held_out(
         errors = {level: finding.errors for level, finding in findings_by_level.items() if finding is not None}
         if len(errors) == len(tested):
             sets.append([errors.get(level, dict.fromkeys(errors[inf], (nan,))) for level in levels])
-    old = store.find(findings.HeldOut, name)
-    if old is not None:
-        sets.append([old.errors if level == inf else dict.fromkeys(old.errors, (nan,)) for level in levels])
     if not sets:
         return {}
     return {
@@ -770,25 +758,85 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     plan = restore_plan(about.plan)
     assert plan.multiverse is not None  # noqa: S101
     specifications = _specifications_to_summarize(plan.multiverse, where or {})
-    results = _MultiverseSummarizer(store, plan)
-    complete = [specification for specification in specifications if results.is_complete(specification.name)]
+    cells = plan.cells()
+    names: dict[str, list[str]] = {}  # of the data sets of each specification
+    for name in cells:
+        names.setdefault(name.partition(", ")[0], []).append(name)
+    n_runs = min(cell.runs for cell in cells.values())
+    finished = _complete_datasets(store, plan, n_runs)
+    complete = [each for each in specifications if finished.issuperset(names[each.name])]
     if sum(not specification.marked for specification in complete) < 2:
         raise PqswarmError(f"{store.folder} has fewer than two finished specifications yet: wait, or resume it.")
+    studies = [
+        [_summarize_dataset(store.of(name), cells[name], about) for name in names[specification.name]]
+        for specification in complete
+    ]
     return MultiverseSummary(
         plan=plan,
         about=about,
         specifications=complete,
-        datasets=[name.partition(", ")[2] or name for name in results.datasets[complete[0].name]],
+        datasets=[name.partition(", ")[2] or name for name in names[complete[0].name]],
         missing=len(specifications) - len(complete),
-        classifiers=[
-            results.summarize_classifier(classifier.name, [specification.name for specification in complete])
-            for classifier in plan.classifiers
-        ],
-        first=_summarize_dataset(
-            store.of(results.datasets[max(complete, key=lambda each: each.marked).name][0]), about
-        ),
+        classifiers=[_summarize_specifications(plan, studies, i, n_runs) for i in range(len(plan.classifiers))],
+        first=studies[complete.index(max(complete, key=lambda each: each.marked))][0],
         where=dict(where or {}),
     )
+
+
+def _summarize_specifications(
+    plan: StudyPlan, studies: Sequence[Sequence[DatasetSummary]], i: int, n_runs: int
+) -> ClassifierAcrossSpecifications:
+    """The results with the classifier at a place of the plan, in the study of each specification."""
+    found = [[dataset.classifiers[i] for dataset in study] for study in studies]
+    first = found[0][0]
+
+    def values(measure: Measure) -> dict[str, FloatArray]:
+        """Of the first runs; the titles of algorithms may depend on the specification."""
+        return {
+            algorithm.title: np.array(
+                [
+                    [
+                        [
+                            float(getattr(record, measure))
+                            for record in dataset.classifiers[i].groups[dataset.plan.algorithms[k].title][:n_runs]
+                        ]
+                        for dataset in study
+                    ]
+                    for study in studies
+                ]
+            )
+            for k, algorithm in enumerate(plan.algorithms)
+        }
+
+    half_event = np.array([[[0.5 / dataset.n_events] for dataset in study] for study in studies])
+    baseline = plan.algorithm(plan.baseline).title
+    others = [algorithm.title for algorithm in plan.searched if algorithm.title != baseline]
+    paper = paper_overlay(plan, first.name)
+    noise = [[dataset.noise for dataset in study if dataset.noise is not None] for study in found]
+    return ClassifierAcrossSpecifications(
+        name=first.name,
+        slug=first.slug,
+        description=f"{plan.classifiers[i].make().describe()}, or as the specification chooses",
+        baseline=baseline,
+        paper=paper,
+        errors={title: np.maximum(errors, half_event) for title, errors in values("error").items()},
+        sizes=values("size"),
+        all_features=np.array([[dataset.all_features for dataset in study] for study in found]),
+        stage_two=[each if len(each) == len(study) else [] for each, study in zip(noise, studies, strict=True)],
+        rivals=[title for title in others if title in paper.performance] or others,
+    )
+
+
+def _complete_datasets(store: Store, plan: StudyPlan, n_runs: int) -> set[str]:
+    """Names of the data sets on which the first runs of all algorithms, and those that run once, are finished."""
+    finished = {status.key for status in store.statuses() if status.finished}
+    runs = [
+        (classifier.name, algorithm.name, run)
+        for classifier in plan.classifiers
+        for algorithm in plan.algorithms
+        for run in range(1 if algorithm.sequential else n_runs)
+    ]
+    return {dataset for dataset in plan.cells() if all(RunKey(*run, dataset) in finished for run in runs)}
 
 
 def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:
@@ -801,87 +849,6 @@ def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str,
         check_name(f"alternative of --where {name}", alternative, alternatives)
         specifications = [each for each in specifications if each.chosen[choices[name]] == alternative]
     return specifications
-
-
-class _MultiverseSummarizer:
-    """Errors and sizes of the finished runs of a multiverse, read at once."""
-
-    def __init__(self, store: Store, plan: StudyPlan) -> None:
-        self.store = store
-        self.plan = plan
-        self.finished: dict[RunKey, RunStatus] = {status.key: status for status in store.statuses() if status.finished}
-        self.slugs = classifier_slugs([classifier.name for classifier in plan.classifiers])
-        cells = plan.cells()
-        fewest = min(cell.runs for cell in cells.values())
-        self.n_runs = {algorithm.name: 1 if algorithm.sequential else fewest for algorithm in plan.algorithms}
-        self.datasets: dict[str, list[str]] = {}
-        """Names of the data sets of each specification."""
-        for name in cells:
-            self.datasets.setdefault(name.partition(", ")[0], []).append(name)
-
-    def keys(self, classifier: str, algorithm: str, dataset: str) -> list[RunKey]:
-        """The runs of an algorithm on a data set."""
-        return [RunKey(classifier, algorithm, run, dataset) for run in range(self.n_runs[algorithm])]
-
-    def is_complete(self, specification: str) -> bool:
-        """Whether all runs of a specification are finished."""
-        return all(
-            key in self.finished
-            for dataset in self.datasets[specification]
-            for classifier in self.plan.classifiers
-            for algorithm in self.n_runs
-            for key in self.keys(classifier.name, algorithm, dataset)
-        )
-
-    def summarize_classifier(self, classifier: str, specifications: Sequence[str]) -> ClassifierAcrossSpecifications:
-        """The results with one classifier in all specifications."""
-        studies = [self._summarize_specification(classifier, name) for name in specifications]
-        first = studies[0]
-        others = [algorithm.title for algorithm in self.plan.searched if algorithm.title != first.baseline]
-        return ClassifierAcrossSpecifications(
-            name=first.name,
-            slug=first.slug,
-            description=f"{first.description}, or as the specification chooses",
-            baseline=first.baseline,
-            paper=first.paper,
-            studies=studies,
-            rivals=[title for title in others if title in first.paper.performance] or others,
-        )
-
-    def _summarize_specification(self, classifier: str, specification: str) -> ClassifierAcrossDatasets:
-        datasets = self.datasets[specification]
-        stores = {dataset: self.store.of(dataset) for dataset in datasets}
-        counts = {name: _summary_finding(store.find(findings.Events)).count for name, store in stores.items()}
-
-        def errors(algorithm: str, dataset: str) -> FloatArray:
-            runs = [self.finished[key].error for key in self.keys(classifier, algorithm, dataset)]
-            return np.maximum(np.array(runs, dtype=np.float64), 0.5 / counts[dataset])
-
-        def sizes(algorithm: str, dataset: str) -> FloatArray:
-            runs = [self.finished[key].size for key in self.keys(classifier, algorithm, dataset)]
-            return np.array(runs, dtype=np.float64)
-
-        def stage_two(dataset: str) -> NoiseSummary | None:
-            best = {
-                each.name: int(np.lexsort((sizes(each.name, dataset), errors(each.name, dataset).round(12)))[0])
-                for each in algorithms
-            }
-            return _summarize_noise(stores[dataset], self.plan, classifier, _titles_by_name(self.plan), {}, best)
-
-        whole = [_summary_finding(store.find(findings.AllFeatures, classifier)).error for store in stores.values()]
-        algorithms = self.plan.algorithms
-        noise = [found for dataset in datasets if (found := stage_two(dataset)) is not None]
-        return ClassifierAcrossDatasets(
-            name=classifier,
-            slug=self.slugs[classifier],
-            description=self.plan.classifier(classifier).make().describe(),
-            baseline=self.plan.algorithm(self.plan.baseline).title,
-            paper=paper_overlay(self.plan, classifier),
-            errors={each.title: [errors(each.name, dataset) for dataset in datasets] for each in algorithms},
-            sizes={each.title: [sizes(each.name, dataset) for dataset in datasets] for each in algorithms},
-            all_features=np.array(whole),
-            stage_two=noise if len(noise) == len(datasets) else [],
-        )
 
 
 def read_summary(

@@ -17,7 +17,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report.style import INK, STYLE, mark_of
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_VIEW_BOX = re.compile(r'viewBox="([^"]*)"')
 _DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _NO_TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')
@@ -51,11 +50,8 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     finally:
         for artist, name in zip(marked, names, strict=True):
             artist.set_gid(name)
-    text = stream.getvalue()
-    view_box = _VIEW_BOX.search(text)
-    if view_box is None:  # pragma: no cover
-        raise AssertionError("matplotlib wrote an SVG file without a viewBox")
-    body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
+    view_box, _, rest = stream.getvalue().partition('viewBox="')[2].partition('"')
+    body = rest[rest.index(">") + 1 : rest.rindex("</svg>")]
     # Tag by tag, so that the text between them is unchanged.
     body = _TAG.sub(lambda tag: _tidy_svg_tag(tag[0], prefix), _DROPPED.sub("", body))
     body = re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
@@ -65,7 +61,7 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     words = escape(" ".join(title.split()))
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'viewBox="{view_box[1]}" role="img" aria-label="{words}" font-family="sans-serif" '
+        f'viewBox="{view_box}" role="img" aria-label="{words}" font-family="sans-serif" '
         f'stroke-linejoin="round" stroke-linecap="butt">\n<title>{words}</title>\n{body}</svg>\n'
     )
 
@@ -97,7 +93,7 @@ def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
     elif isinstance(artist, Collection):
         points = np.ma.filled(np.ma.asarray(artist.get_offsets(), float), np.nan)
         transform = artist.get_offset_transform()
-        if len(points) != number:  # lines or areas: use their centres
+        if len(points) != number:  # lines or areas: use their centers
             middles = [path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()]
             points = np.array(middles)
             transform = artist.get_transform()

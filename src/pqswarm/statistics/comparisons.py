@@ -49,8 +49,6 @@ class Comparison(ComparedPair):
     ----------
     algorithm, against : str
         Names of both.
-    n_runs, n_runs_against : int
-        Numbers of runs.
     p_value : float
         Two-sided p-value of the Mann-Whitney test, unadjusted.
     p_hommel : float
@@ -72,8 +70,6 @@ class Comparison(ComparedPair):
         Significance level.
     """
 
-    n_runs: int
-    n_runs_against: int
     method: Literal["exact", "normal"]
     superiority: Interval
     margin: float
@@ -315,8 +311,6 @@ def _compare_pair_of_runs(
     return Comparison(
         algorithm=pair[0],
         against=pair[1],
-        n_runs=x.size,
-        n_runs_against=y.size,
         p_value=p,
         p_hommel=p,
         method=method,
@@ -455,7 +449,7 @@ def wilcoxon_signed_rank(x: ArrayLike, y: ArrayLike) -> float:
     """
     differences, plain_ranks = _ranked_differences(_paired_differences(x, y))
     ranks = (2 * plain_ranks).astype(np.int64)  # doubled: tied ranks are integers
-    ways = np.zeros(int(ranks.sum()) + 1)  # ways[s]: share of the assignments of signs whose positive ranks sum to s
+    ways = np.zeros(int(ranks.sum()) + 1)  # ways[s]: fraction of the assignments of signs whose positive ranks sum to s
     ways[0] = 1.0
     for rank in ranks:
         ways = (ways + np.concatenate([np.zeros(rank), ways[:-rank]])) / 2
@@ -464,7 +458,7 @@ def wilcoxon_signed_rank(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def _paired_rank_lead(gains: FloatArray) -> float:
-    """The share of the ranks of positive gains minus that of negative ones."""
+    """The fraction of the ranks of positive gains minus that of negative ones."""
     gains, ranks = _ranked_differences(gains)
     return float((ranks * np.sign(gains)).sum() / ranks.sum()) if gains.size else 0.0
 
@@ -476,7 +470,7 @@ def bayesian_signed_rank(
 
     Benavoli's test: the data sets are a sample of a Dirichlet process with a pseudo-observation of strength 0.5 at
     zero. For each of 50,000 draws of the weights, the region (better, equal, worse) to which most of the weight of all
-    pairs of data sets belongs wins; the probabilities are the shares of the draws that each region wins. See
+    pairs of data sets belongs wins; the probabilities are the fractions of the draws that each region wins. See
     A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change: a tutorial for comparing multiple classifiers
     through Bayesian analysis", Journal of Machine Learning Research 18 (2017) 1-36.
     """

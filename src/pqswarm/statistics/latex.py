@@ -210,9 +210,9 @@ class LatexTable:
             layouts = [layout for group in groups if (layout := self._fit(group, r"\footnotesize", _PAGE)) is not None]
             if len(layouts) == n_parts:
                 return layouts
-        share = _PAGE / 2 - _GAPS[r"\scriptsize"]
+        half = _PAGE / 2 - _GAPS[r"\scriptsize"]
         return [
-            _Layout([0, one], r"\scriptsize", _PAGE, {0: share, one: share}, frozenset((0, one))) for one in columns[1:]
+            _Layout([0, one], r"\scriptsize", _PAGE, {0: half, one: half}, frozenset((0, one))) for one in columns[1:]
         ]
 
     def _fit(self, columns: Sequence[int], size: str, room: float) -> _Layout | None:
@@ -235,8 +235,8 @@ class LatexTable:
         if spare < 0:
             return None
         wishes = {one: max(cells[one], natural[one] / 2, least[one]) - least[one] for one in columns}
-        share = min(1.0, spare / (sum(wishes.values()) or 1.0))
-        widths = {one: least[one] + share * wishes[one] for one in columns}
+        fraction = min(1.0, spare / (sum(wishes.values()) or 1.0))
+        widths = {one: least[one] + fraction * wishes[one] for one in columns}
         return _Layout(columns, size, room, widths, frozenset(texts))
 
     def _cell_width(self, row: int, column: int) -> float:

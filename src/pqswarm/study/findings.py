@@ -140,14 +140,6 @@ class Hyperparameters(Finding):
 
 
 @dataclass(frozen=True, eq=False)
-class ProblemDigest(Finding):
-    """A digest of everything that determines the errors: events, folds and classifier."""
-
-    classifier: str
-    digest: str
-
-
-@dataclass(frozen=True, eq=False)
 class AllFeatures(Finding):
     """The error of all features, J(U)."""
 

@@ -146,7 +146,14 @@ def _has_plan_parameter(kind: str, member: Mapping[str, Any], parameter: str) ->
     return parameter in {field.name for field in known}
 
 
+def _check_each_once(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("contains a seed twice: its events would count twice")
+    return seeds
+
+
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000), AfterValidator(_check_each_once)]
 Title = Annotated[
     str,
     Field(min_length=1, max_length=200),
@@ -219,16 +226,13 @@ class DatasetPlan(PlanPart):
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
-    seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] | None = None
+    seeds: Seeds | None = None
     features: _FeatureOptions = {}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.seeds is not None:
-            if "seed" in self.model_fields_set and self.seed != 0:
-                raise ValueError("seed and seeds are both given: keep only seeds")
-            if len(set(self.seeds)) < len(self.seeds):
-                raise ValueError("seeds contains a seed twice: its events would count twice")
+        if self.seeds is not None and "seed" in self.model_fields_set and self.seed != 0:
+            raise ValueError("seed and seeds are both given: keep only seeds")
         self.n_features  # noqa: B018 (raises if there are none)
         if inf not in self.snr:
             raise ValueError("snr must contain inf, the level at which features are selected")
@@ -294,9 +298,9 @@ class _FromFile(PlanPart):
                 raise ValueError(str(unknown_name("key", key, cls.model_fields)))
         return given
 
-    def lie_in(self, folder: Path) -> None:
-        """Set the folder of relative paths."""
-        self._folder = folder
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep the folder of relative paths."""
+        self._folder = (context or {}).get("folder", Path())
 
     def located(self, file: str) -> Path:
         """Return the path of a file."""
@@ -366,9 +370,7 @@ class NamedFile(_NamedPart, OwnDataPlan):
 
     def alone(self) -> OwnDataPlan:
         """Return the data set without its name."""
-        alone = OwnDataPlan.model_validate(self.model_dump(exclude={"name"}))
-        alone.lie_in(self._folder)
-        return alone
+        return OwnDataPlan.model_validate(self.model_dump(exclude={"name"}), context={"folder": self._folder})
 
 
 class OwnHeldOutPlan(_FromFile):
@@ -414,7 +416,7 @@ class HeldOutPlan(PlanPart):
     """
 
     events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
-    seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
+    seeds: Seeds = (1, 2, 3, 4, 5)
     cross_dataset: StrictBool = False
 
     @model_validator(mode="before")
@@ -429,8 +431,6 @@ class HeldOutPlan(PlanPart):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("seeds contains a seed twice: its events would count twice")
         if self.cross_dataset and (self.events_per_class, self.seeds) != (250, (1, 2, 3, 4, 5)):  # the defaults
             raise ValueError("cross_dataset uses the events of the other data sets: remove seeds and events_per_class")
         return self
@@ -777,18 +777,13 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
     odd = [i for i, n in enumerate(levels) if n not in (2, 4)]
     if odd:
         raise ValueError(f"an array takes choices of 2 or 4 alternatives, not {levels[odd[0]]}: use another design")
-    needed = sum(n - 1 for n in levels)
-    m = 2
-    while (2**m if rows is None else rows) - 1 < needed or (rows is None and _independent_functions(levels, m) is None):
-        if rows is not None:
-            raise ValueError(f"specifications: an array of these choices needs more than {needed} specifications")
-        m += 1
-    m = m if rows is None else round(log2(rows))
-    if rows is not None and 2**m != rows:
-        raise ValueError(f"specifications of an array must be a power of two, such as {2**m}, not {rows}")
-    functions = _independent_functions(levels, m)
-    if functions is None:
-        raise ValueError(f"specifications: {2**m} are too few for an array of these choices: use {2 ** (m + 1)}")
+    least = next(m for m in itertools.count(2) if _independent_functions(levels, m))
+    m = least if rows is None else round(log2(rows))
+    if m < least or rows not in (None, 2**m):
+        raise ValueError(
+            f"specifications: an array of these choices has a power of two, at least {2**least}, not {rows}"
+        )
+    functions = _independent_functions(levels, m) or []
     relabeled = [rng.permutation(n).tolist() for n in levels]
     return [
         tuple(
@@ -828,7 +823,6 @@ def _dotted_plan_keys(table: Mapping[str, Any], is_inner: bool = False) -> dict[
     return flat
 
 
-_NEW: dict[str, Any] = {"subsets": None, "id": None, "ignore": (), "drop_missing": False, "averaged": 1}
 # Names reserved by tables, for other subsets and for columns.
 _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
@@ -1040,8 +1034,11 @@ class StudyPlan(PlanPart):
 
     def plan_for(self, specification: Specification) -> "StudyPlan":
         """Return the plan of one specification of a multiverse."""
+        base = self.model_dump(exclude={"multiverse", "held_out"})
+        tree = change_plan(base, specification.changes) | {"held_out": None}
+        own = [part for part in (self.dataset, *self.datasets) if isinstance(part, OwnDataPlan)]
         try:
-            read = type(self).model_validate(self.tree_of(specification))
+            read = type(self).model_validate(tree, context={"folder": own[0].located("") if own else Path()})
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -1051,15 +1048,7 @@ class StudyPlan(PlanPart):
         for kind in ("classifiers", "algorithms"):
             if [member.name for member in getattr(read, kind)] != [member.name for member in getattr(self, kind)]:
                 raise ValueError(f"multiverse: {kind} must have the same names in all specifications")
-        for part, own in ((read.dataset, self.dataset), *zip(read.datasets, self.datasets, strict=True)):
-            if isinstance(part, OwnDataPlan) and isinstance(own, OwnDataPlan):
-                part.lie_in(own.located(""))
         return read
-
-    def tree_of(self, specification: Specification) -> dict[str, Any]:
-        """Return the content of the plan of a specification."""
-        base = self.model_dump(exclude={"multiverse", "held_out"})
-        return change_plan(base, specification.changes) | {"held_out": None}
 
     def named_specification(self, name: str) -> Specification:
         """Return a specification of the multiverse by its name."""
@@ -1155,7 +1144,7 @@ class StudyPlan(PlanPart):
         # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         left_out["datasets"] = {"__all__": {"file"}}
-        return json.dumps(_without_unset_plan_keys(self.model_dump(mode="python", exclude=left_out)), sort_keys=True)
+        return json.dumps(self.model_dump(mode="python", exclude=left_out, exclude_none=True), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:
         """Return each key that affects the results and differs, with its value here and in the other plan."""
@@ -1173,14 +1162,6 @@ def _check_unique_in_plan(what: str, names: list[str], remedy: str) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{what} {twice!r} twice: {remedy}")
-
-
-def _without_unset_plan_keys(tree: Any) -> Any:
-    """Leave out keys that plans of older studies do not have, unless they are used."""
-    if isinstance(tree, dict):
-        kept = {key: value for key, value in tree.items() if not (key in _NEW and value == _NEW[key])}
-        return {key: _without_unset_plan_keys(value) for key, value in kept.items()}
-    return [_without_unset_plan_keys(branch) for branch in tree] if isinstance(tree, list | tuple) else tree
 
 
 def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:

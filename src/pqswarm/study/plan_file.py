@@ -16,7 +16,6 @@ from pqswarm.study.plan import (
     HeldOutPlan,
     MultiversePlan,
     OwnDataPlan,
-    OwnHeldOutPlan,
     StudyPlan,
     change_plan,
 )
@@ -111,11 +110,7 @@ def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> St
         if path.suffix.lower() == ".toml":
             raise PqswarmError(f"there is no plan file {path}: check its name and folder.") from None
         raise unknown_name("plan", str(given), (*PLANS, "a TOML file")) from None
-    plan = read_plan(text, str(path), path.parent, changes)
-    for part in (plan.dataset, *plan.datasets, plan.held_out):
-        if isinstance(part, OwnDataPlan | OwnHeldOutPlan):
-            part.lie_in(path.parent)
-    return plan
+    return read_plan(text, str(path), path.parent, changes)
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:

@@ -44,10 +44,8 @@ class StudyProgress:
         Runs finished and planned; subsets evaluated and planned.
     rate : float
         Evaluations per second in the last minute.
-    best : dict of str to float
-        Lowest error of each classifier so far; empty with several data sets.
-    spent : dict of str to float
-        Total time of all workers for evaluation and search, and for the store [s].
+    best : dict of str to RunStatus
+        The run of each classifier with the lowest error so far; empty with several data sets.
     fraction : float
         Approximate fraction of the whole study that is done, 0 to 1.
     seconds_left : float
@@ -60,8 +58,7 @@ class StudyProgress:
     evaluations_done: int
     evaluations_total: int
     rate: float
-    best: dict[str, float]
-    spent: dict[str, float]
+    best: dict[str, RunStatus]
     fraction: float = 0.0
     seconds_left: float = inf
 
@@ -106,8 +103,7 @@ class Meter:
         self._finished: set[RunKey] = set()
         self._evaluations: dict[RunKey, int] = {}
         self._seconds: dict[RunKey, float] = {}  # of workers
-        self._best: dict[str, float] = {}
-        self._spent = {"evaluation": 0.0, "search": 0.0, "store": 0.0}
+        self._best: dict[str, RunStatus] = {}
         self._timed: dict[str, tuple[float, float]] = {}  # of each kind of work: seconds that passed, amount done
         self._begun = 0.0  # the fraction done before anything was timed
         self._fraction = 0.0
@@ -124,10 +120,10 @@ class Meter:
         for record in finished:
             self._finished.add(record.key)
             self._seconds[record.key] = record.seconds
-            self._count_run(record.key, record.result.n_evaluations, record.error)
+            self._count_run(RunStatus(record.key, record.result.n_evaluations, record.error, record.size))
         for checkpoint in running:
             self._seconds[checkpoint.key] = checkpoint.seconds
-            self._count_run(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
+            self._count_run(RunStatus(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error))
 
     def follow(self, statuses: Iterable[RunStatus], steps: Mapping[str, int]) -> None:
         """Record the state of all runs and steps as read from a store."""
@@ -135,21 +131,20 @@ class Meter:
         for status in statuses:
             if status.finished:
                 self._finished.add(status.key)
-            self._count_run(status.key, status.n_evaluations, status.error)
-        self.spend(sum(self._evaluations.values()) - before)
+            self._count_run(status)
+        self.count_evaluations(sum(self._evaluations.values()) - before)
         self._reported = "report" in steps
         self._steps = Counter({step: times for step, times in steps.items() if step in _STEPS})
 
-    def _count_run(self, key: RunKey, n_evaluations: int, error: float) -> None:
-        self._evaluations[key] = n_evaluations
+    def _count_run(self, run: RunStatus) -> None:
+        self._evaluations[run.key] = run.n_evaluations
         if not self._several:  # errors on different data sets are not comparable
-            self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
+            name = run.key.classifier
+            self._best[name] = min(self._best.get(name, run), run, key=_rank_by_error_and_size)
 
-    def spend(self, evaluations: int, **seconds: float) -> None:
-        """Count new evaluations, and the time spent."""
-        self._recent.append((time.monotonic(), evaluations))
-        for what, time_spent in seconds.items():
-            self._spent[what] += time_spent
+    def count_evaluations(self, number: int) -> None:
+        """Count new evaluations."""
+        self._recent.append((time.monotonic(), number))
 
     def step(self, what: str, times: int = 1) -> None:
         """Count a finished step other than a search, such as one noise level of stage II."""
@@ -242,7 +237,6 @@ class Meter:
                 evaluations_total=self._total,
                 rate=sum(count for _, count in self._recent[1:]) / since if since > 0 else 0.0,
                 best=dict(self._best),
-                spent=dict(self._spent),
                 fraction=self._fraction,
                 seconds_left=left + report if passed else inf,
             )
@@ -268,7 +262,6 @@ class StudyStatus:
     state: State  # whether a process is running it, and otherwise whether it is finished
     progress: StudyProgress  # rates are measured since it is followed
     stages: tuple[StageProgress, ...]
-    best: dict[str, RunStatus]  # the run of each classifier with the lowest error so far; empty with several data sets
 
 
 class Follower:
@@ -287,7 +280,6 @@ class Follower:
         self._meter = Meter(self.plan, self._reported.append)
         self._stamp: tuple[int, ...] = ()
         self._stages: tuple[StageProgress, ...] = ()
-        self._best: dict[str, RunStatus] = {}
         self._finished = False
 
     def close(self) -> None:
@@ -304,21 +296,20 @@ class Follower:
             if first:
                 self._meter.restart()
         locked = is_study_locked(self.folder)
-        if locked is None:  # where locks are not listed: whether the store was written in the last minute
+        if locked is None:  # where that cannot be tested: whether the store was written in the last minute
             locked = time.time() - max(stamp[0], stamp[2]) / 1e9 < _RECENT
         state: State = "running" if locked else "stopped"
         stage = next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
         if self._finished:
             state = stage = "finished"
         self._meter.report_stage(stage)
-        return StudyStatus(state, self._reported.pop(), self._stages, self._best)
+        return StudyStatus(state, self._reported.pop(), self._stages)
 
     def _read_store(self) -> None:
         statuses = self.store.statuses()
         places = set(self.store.finding_places())
         cells = self.plan.cells()
         self._finished = ("", "Finished", "", "") in places
-        self._best = _best_run_statuses(statuses) if len(cells) == 1 else {}
         counts = sum((_count_study_steps_done(name, cell, places) for name, cell in cells.items()), Counter[str]())
         self._meter.follow(statuses, counts | ({"report": 1} if self._finished else {}))
         totals = sum((count_study_steps(cell) for cell in cells.values()), Counter[str]())
@@ -346,8 +337,6 @@ def _count_study_steps_done(dataset: str, cell: StudyPlan, places: set[tuple[Any
     return Counter({"events": len(cell.dataset.snr) * is_generated + len(tested) * begun} | done)
 
 
-def _best_run_statuses(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
-    best: dict[str, RunStatus] = {}
-    for run in sorted(statuses, key=lambda run: (round(run.error, 12), run.size is None, run.size or 0)):
-        best.setdefault(run.key.classifier, run)
-    return best
+def _rank_by_error_and_size(run: RunStatus) -> tuple[float, bool, int]:
+    """Of equal errors, finished runs with few features are better."""
+    return round(run.error, 12), run.size is None, run.size or 0

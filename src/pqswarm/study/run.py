@@ -36,7 +36,6 @@ from pqswarm.study.findings import (
     HeldOut,
     Hyperparameters,
     OneStandardError,
-    ProblemDigest,
     StageTwo,
 )
 from pqswarm.study.plan import (
@@ -642,7 +641,6 @@ class _Cell:
         )
         classifier = plan.make(chosen.settings)
         problem = StudyProblem(events.X(inf), events.y, folds.test_fold, classifier, plan.scaling, groups)
-        self.find_or_compute(lambda: ProblemDigest(name, problem.key), ProblemDigest, name)
         self.find_or_compute(lambda: AllFeatures(name, problem.error_of_all(self.jobs)), AllFeatures, name)
         self.meter.step("hyperparameters")
         return problem

@@ -1,6 +1,5 @@
 """Distribute the searches of a study in time slices, and store the results, even if workers die."""
 
-import time
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
@@ -91,19 +90,13 @@ class Scheduler:
             self._meter.report_stage(stage)
 
     def _store_outcome(self, outcome: Outcome) -> None:
-        start = time.monotonic()
         if outcome.running:
             self._store.save_checkpoints(outcome.running)
         for record in outcome.finished:
             self._store.finish(record)
             self.finished[record.key] = record
         self._meter.count_runs(outcome.finished, outcome.running)
-        self._meter.spend(
-            outcome.evaluations,
-            evaluation=outcome.evaluating,
-            search=outcome.seconds - outcome.evaluating,
-            store=time.monotonic() - start,
-        )
+        self._meter.count_evaluations(outcome.evaluations)
 
     def _group_unfinished_runs(
         self, problems: Mapping[Place, StudyProblem], sequential: bool, device: str, slots: int

@@ -9,14 +9,13 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from functools import cached_property
 from importlib.resources import files
 from math import isfinite, isnan
-from os import major, minor
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -50,13 +49,10 @@ FILE_NAME = "study.sqlite"
 SCHEMA_VERSION = 3
 
 _SCHEMA = (files("pqswarm.study") / "schema.sql").read_text(encoding="utf-8")
-_TABLES = ("findings", "runs", "checkpoints")
 _LOCK_NAME = "study.lock"
-_LOCKS = Path("/proc/locks")
+_LOCK_SECONDS = 1.0  # longer than it takes to look whether the folder is locked
 _READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock
-_SCHEMA_OF_ONE_DATASET = _SCHEMA.replace("dataset TEXT NOT NULL, ", "").replace("dataset, ", "")
-_ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; rows are otherwise the same
 
 
 def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
@@ -168,39 +164,23 @@ class StudyDatabase:
         if version == 0 and is_empty:
             self.connection.execute("PRAGMA journal_mode = WAL")
             with self.transaction():
-                self._create()
-        elif not any(has_schema(self.connection, schema) for schema in (_SCHEMA, _SCHEMA_OF_ONE_DATASET)):
-            raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
-        elif version not in (_ONE_DATASET, SCHEMA_VERSION):
+                for statement in _SCHEMA.split(";"):
+                    self.connection.execute(statement)
+                self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif not has_schema(self.connection, _SCHEMA):
             raise FileFormatError(
-                f"{self.path} has schema {version}, but this pqswarm reads {_ONE_DATASET} and {SCHEMA_VERSION}: use "
-                f"the pqswarm that made it, or another folder."
+                f"{self.path} is not a pqswarm study: move it away, or use another folder. Studies of versions before "
+                f"0.2.0 open in those versions."
+            )
+        elif version != SCHEMA_VERSION:
+            raise FileFormatError(
+                f"{self.path} has schema {version}, but this pqswarm reads {SCHEMA_VERSION}: use the pqswarm that made "
+                f"it, or another folder."
             )
         check = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise self.damaged(check)
-        if version == _ONE_DATASET:
-            self._add_datasets()
         self.connection.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
-
-    def _create(self) -> None:
-        for statement in _SCHEMA.split(";"):
-            self.connection.execute(statement)
-        self.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-    def _add_datasets(self) -> None:
-        """Give the tables of an older study the column of the data set; a reader sees it without changing the file."""
-        if not self._write:
-            for table in _TABLES:
-                self.connection.execute(f"CREATE TEMP VIEW {table} AS SELECT '' AS dataset, * FROM main.{table}")  # noqa: S608
-            return
-        with self.transaction():
-            for table in _TABLES:
-                self.connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-            self._create()
-            for table in _TABLES:
-                self.connection.execute(f"INSERT INTO {table} SELECT '', * FROM old_{table}")  # noqa: S608
-                self.connection.execute(f"DROP TABLE old_{table}")
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error for a damaged database, to be raised by the caller."""
@@ -286,7 +266,7 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
 
 
 def stored_row_digest(row: tuple[Any, ...]) -> str:
-    """Return a digest of a row of the database; an empty name of the data set does not count, as in older files."""
+    """Return a digest of a row of the database; an empty name of the data set does not count."""
     row = row if row[0] else row[1:]
     return hashlib.sha256(json.dumps(row).encode()).hexdigest()
 
@@ -317,7 +297,7 @@ def row_record(row: tuple[Any, ...]) -> RunRecord:
 _Kind = TypeVar("_Kind", bound=Finding)
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The database of one study.
 
     Findings and finished runs are those of one data set, by default of the only one; :meth:`of` returns the same store
@@ -352,9 +332,6 @@ class Store:
         other = copy(self)
         other.dataset = dataset
         return other
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
@@ -467,36 +444,19 @@ class Store:
 
 
 def is_study_locked(folder: Path) -> bool | None:
-    """Return whether a process runs the study in a folder, by the locks that Linux lists; None if unknown."""
+    """Return whether a process runs the study in a folder; None where that cannot be tested."""
     path = folder / _LOCK_NAME
-    try:
-        listed = _LOCKS.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    try:
-        status = path.stat()
-    except OSError:
+    if not path.is_file():
         return False
-    locks = [words for line in listed.splitlines() if len(words := line.split()) >= 8]
-    inode = str(status.st_ino)
-    # Lines of this file, without those of processes that wait for the lock.
-    holders = {words[-4] for words in locks if "->" not in words and words[-3].rpartition(":")[2] == inode}
-    if not holders:
-        return False
-    place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{inode}"
-    if place in (words[-3] for words in locks):
+    try:
+        import fcntl
+
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    return any(_holds_study_lock(pid, path) for pid in holders)  # some file systems report other device numbers
-
-
-def _holds_study_lock(pid: str, path: Path) -> bool:
-    """Whether a process of the same user has a file open."""
-    wanted = path.resolve()
-    with suppress(OSError):
-        for link in Path("/proc", pid, "fd").iterdir():
-            with suppress(OSError):
-                if link.readlink() == wanted:
-                    return True
+    except (ImportError, OSError):  # on Windows, or without permission
+        return None
     return False
 
 
@@ -510,7 +470,7 @@ def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
             raise PqswarmError(f"cannot use {folder} for a study: {path} is not a regular file: move it away.")
         is_new = not path.exists()
         lock = FileLock(path, fallback_to_soft=False)
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=_LOCK_SECONDS)
         held = file_identity(path)
     except Timeout:
         raise PqswarmError(f"another process is running the study in {folder}: wait until it ends.") from None
@@ -661,8 +621,7 @@ def read_study(folder: str | Path) -> Study:
             records = tuple(own.finished())
             if events is None or not records:
                 continue
-            width = records[0].mask.size
-            study.feature_names[dataset] = events.feature_names or tuple(f"feature {i}" for i in range(width))
+            study.feature_names[dataset] = events.feature_names
             study.runs[dataset] = records
             names = [classifier.name for classifier in cell.classifiers]
             tested = [own.find(StageTwo, name, level) for name in names for level in cell.dataset.snr]

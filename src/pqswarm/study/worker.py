@@ -119,8 +119,6 @@ class Outcome:
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
     evaluations: int  # in the slice
-    seconds: float  # duration
-    evaluating: float  # seconds of that spent in the evaluator
 
 
 def begin_worker(parent: int) -> None:
@@ -148,7 +146,7 @@ def begin_worker(parent: int) -> None:
 def advance(group: RunGroup, limit: float) -> Outcome:
     """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
-    evaluator = _TimedEvaluator(_worker_evaluator(group.problem, group.device), group.problem.classifier)
+    evaluator = _CheckedEvaluator(_worker_evaluator(group.problem, group.device), group.problem.classifier)
     runs = [_resume_run(group, key, evaluator) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
@@ -169,10 +167,10 @@ def advance(group: RunGroup, limit: float) -> Outcome:
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
-    return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
+    return Outcome(tuple(finished), tuple(running), evaluations)
 
 
-def _resume_run(group: RunGroup, key: RunKey, evaluator: "_TimedEvaluator") -> Run:
+def _resume_run(group: RunGroup, key: RunKey, evaluator: "_CheckedEvaluator") -> Run:
     """A run at its checkpoint; without a usable one it starts again."""
     planned = group.planned[key]
 
@@ -192,28 +190,24 @@ def _resume_run(group: RunGroup, key: RunKey, evaluator: "_TimedEvaluator") -> R
     return run
 
 
-class _TimedEvaluator:
-    """An evaluator that measures its time, and says in errors whose they are."""
+class _CheckedEvaluator:
+    """An evaluator that checks what it returns, and says in errors whose they are."""
 
     def __init__(self, evaluator: CachedEvaluator, classifier: Classifier) -> None:
         self._evaluator = evaluator
         self._classifier = classifier
         self.n_features = evaluator.n_features
         self.blocks = evaluator.blocks
-        self.seconds = 0.0
 
     def errors(self, masks: BoolArray) -> FloatArray:
-        return self._timed(self._evaluator.errors, masks)
+        return self._checked(self._evaluator.errors, masks)
 
     def raced(self, *given: AnyArray) -> FloatArray:
-        return self._timed(self._evaluator.raced, *given)
+        return self._checked(self._evaluator.raced, *given)
 
-    def _timed(self, evaluate: Callable[..., FloatArray], *given: AnyArray) -> FloatArray:
-        start = time.monotonic()
+    def _checked(self, evaluate: Callable[..., FloatArray], *given: AnyArray) -> FloatArray:
         with naming_plugin("classifier", self._classifier):
-            errors = checked_errors(evaluate(*given), len(given[0]), raced=len(given) > 1)
-        self.seconds += time.monotonic() - start
-        return errors
+            return checked_errors(evaluate(*given), len(given[0]), raced=len(given) > 1)
 
 
 def _worker_evaluator(problem: StudyProblem, device: str) -> CachedEvaluator:
@@ -235,12 +229,9 @@ class InlineExecutor(Executor):
     """An executor that works immediately, in this process."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Run the function now."""
+        """Run the function now; :meth:`WorkerPool.submit` catches its errors."""
         future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 (raised again by the caller)
-            future.set_exception(error)
+        future.set_result(fn(*args, **kwargs))
         return future
 
 

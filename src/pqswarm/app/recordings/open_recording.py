@@ -95,7 +95,7 @@ class OpenRecording:
             return {"moment": moment, "error": str(error)}
         for one in found["channels"]:
             if one["spectrum"] is not None:  # four digits of each order are what a bar shows
-                orders = [float(f"{share:.4g}") for share in one["spectrum"]["orders"]]
+                orders = [float(f"{fraction:.4g}") for fraction in one["spectrum"]["orders"]]
                 one["spectrum"] = {"thd": one["spectrum"]["thd"], "orders": orders}
         return found
 
@@ -123,7 +123,7 @@ class OpenRecording:
 def open_recording_measured_view(
     analysis: "Analysis", start: float, end: float, points: int, channels: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """Return Urms(1/2) [pu] of analysed channels, all or some, and the frequency [Hz] in an interval [s], if known."""
+    """Return Urms(1/2) [pu] of analyzed channels, all or some, and the frequency [Hz] in an interval [s], if known."""
     found = analysis.characterization
     if found is None:
         return {}

@@ -1,4 +1,4 @@
-"""Recordings of the app: the files of its folder, analysed one at a time while a page is open."""
+"""Recordings of the app: the files of its folder, analyzed one at a time while a page is open."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ from pqswarm.recordings.files import COMPANIONS
 _FORGET_AFTER = 3600.0
 """Seconds after which the uploads of an inactive visitor are dropped from memory."""
 _SCAN_INTERVAL = 1.0
-_SCAN_SHARE = 20.0
+_SCAN_FACTOR = 20.0
 """Minimum time between two scans of a folder [s], and as a multiple of the duration of a scan."""
 _SCAN_WAIT = 0.5
 """Time that a request waits for a scan [s]."""
@@ -131,7 +131,7 @@ class RecordingFiles:
         for owner in owners:
             if owner not in self._scans or self._scans[owner].done():
                 self._scans[owner] = self._threads.submit(
-                    self._scan, owner, max(_SCAN_INTERVAL, _SCAN_SHARE * self._took.get(owner, 0.0))
+                    self._scan, owner, max(_SCAN_INTERVAL, _SCAN_FACTOR * self._took.get(owner, 0.0))
                 )
         if not now:
             wait([self._scans[owner] for owner in owners], _SCAN_WAIT)
@@ -201,7 +201,7 @@ class RecordingFiles:
         return same if same is not None and all(part.is_file() for part in same.parts) else None
 
     def find_elsewhere(self, content: str, name: str) -> RecordingFile:
-        """Return a file of another folder, where it was analysed, if its content is still the same."""
+        """Return a file of another folder, where it was analyzed, if its content is still the same."""
         for one in self.archive.files.by_content([content]).get(content, ()):
             with suppress(OSError, PqswarmError):
                 found = find_batch_candidate(one.path)
@@ -313,7 +313,7 @@ def remove_queued_upload(file: RecordingFile) -> list[str]:
 
 
 class AnalysisQueue:
-    """Analyses files one at a time into the archive: first the one open in a page, then the newest.
+    """Analyzes files one at a time into the archive: first the one open in a page, then the newest.
 
     Everything except the work itself runs on the event loop; the pages of the workbench receive the progress.
     """
@@ -330,7 +330,7 @@ class AnalysisQueue:
         self.current: RecordingFile | None = None
         self.progress = 0.0
         self.failed: dict[tuple[str, str], str] = {}
-        """Why files could not be analysed for now, by ID and stamp; nothing of that is in the archive."""
+        """Why files could not be analyzed for now, by ID and stamp; nothing of that is in the archive."""
         self._later: dict[str, float] = {}
         self._done: set[str] = set()
         self._wanted: dict[str, RecordingFile] = {}
@@ -339,17 +339,17 @@ class AnalysisQueue:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a file is being analysed or about to be."""
+        """Whether a file is being analyzed or about to be."""
         return self._task is not None and not self._task.done()
 
     def waiting(self, visitor: str) -> list[RecordingFile]:
-        """Return the files that wait to be analysed."""
+        """Return the files that wait to be analyzed."""
         return [
             one for one in self.files.visible_to(visitor) if not one.stamp or (one.is_waiting and not self.is_done(one))
         ]
 
     def is_done(self, file: RecordingFile) -> bool:
-        """Whether a file was analysed, or cannot be for now, since it was found."""
+        """Whether a file was analyzed, or cannot be for now, since it was found."""
         return file.content in self._done or (file.id, file.stamp) in self.failed
 
     def ask_again(self, contents: list[str]) -> None:
@@ -411,7 +411,7 @@ class AnalysisQueue:
                 await self.workbench.jobs.run(self._job, self._analyze, self._job, file, loop, pool="background")
             except JobCancelled:
                 continue
-            except Exception as error:  # noqa: BLE001 (the next file must still be analysed)
+            except Exception as error:  # noqa: BLE001 (the next file must still be analyzed)
                 if self.workbench.jobs.is_closed:  # the server is stopping
                     return
                 known = isinstance(error, PqswarmError)

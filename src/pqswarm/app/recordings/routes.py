@@ -127,7 +127,7 @@ class OneRecordingRoute(RecordingRoute):
     """The header of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send the metadata; from then on the recording is open, and is analysed before others.
+        """Send the metadata; from then on the recording is open, and is analyzed before others.
 
         Of a deleted recording send what the archive has kept.
         """
@@ -230,7 +230,7 @@ class RecordingAnalysisRoute(RecordingRoute):
         ends = [*section.archive.kept(found["number"]).get("worst_ends", ()), *[None] * len(analysis.events)]
         events = [
             row | _route_event_details(result) | {"worst_end": end}
-            for result, row, end in zip(analysis.events, section.rows(place), ends, strict=False)  # analysed again now?
+            for result, row, end in zip(analysis.events, section.rows(place), ends, strict=False)  # analyzed again now?
         ]
         known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
         names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
@@ -282,7 +282,7 @@ class RecordingPageRoute(RecordingRoute):
     """One HTML file about a recording, to pass on."""
 
     async def get(self, name: str) -> None:
-        """Send the page as a download; analyse the recording first if necessary."""
+        """Send the page as a download; analyze the recording first if necessary."""
         place, opened = await self.open(name)
         analysis = await self.work(self.section.archive.corrected, await self.measured(place), place.file.content)
         name = f"{place.file.path.stem}.html"
@@ -293,7 +293,7 @@ class RecordingPageRoute(RecordingRoute):
         )
 
     async def measured(self, place: RecordingInFile) -> Analysis:
-        """Return the analysis with its measurements; analyse the recording again if they were dropped."""
+        """Return the analysis with its measurements; analyze the recording again if they were dropped."""
         known = self.section.queue.analyses.get(place.key)
         return await self.work(self._analyze, place) if known is None else known
 
@@ -560,7 +560,7 @@ class AnalyzeAgainRoute(ArchiveRoute):
     """Analyse recordings again, with the present site, model and version."""
 
     async def post(self) -> None:
-        """Let those of a station, or one, be analysed again."""
+        """Let those of a station, or one, be analyzed again."""
         given = self.read_json()
         station = given.get("station")
         name = given.get("recording")

@@ -124,12 +124,12 @@ class RecordingsSection:
         return RecordingInFile(file, number)
 
     def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
-        """Return the recordings of a file; one until it was analysed."""
+        """Return the recordings of a file; one until it was analyzed."""
         count = self.archive.database.rows("SELECT count(*) FROM recordings WHERE content = ?", file.content)[0][0]
         return [RecordingInFile(file, number) for number in range(max(count, 1))]
 
     def analysis(self, place: RecordingInFile) -> dict[str, Any] | None:
-        """Return what the archive knows of a recording, if it was analysed."""
+        """Return what the archive knows of a recording, if it was analyzed."""
         return self.archive.find(place.id, upload_folder_name(place.file.visitor) if place.file.visitor else "")
 
     def kept(self, place: RecordingInFile) -> dict[str, Any]:

@@ -36,7 +36,7 @@ _CHECK_INTERVAL = 16_000_000
 _MAX_NAME = 150
 """Maximum length of a name [byte]."""
 _LOOK_INTERVAL = 10.0
-_LOOK_SHARE = 20.0
+_LOOK_FACTOR = 20.0
 """Minimum time between two looks at all uploads [s], and as a multiple of the duration of a look."""
 _MAX_DEPTH = 3
 """Maximum depth of the folders of a dropped folder; those above are left out."""
@@ -95,14 +95,12 @@ class StoredUploads:
         """Read the folder if that was long ago: another server may use it, too."""
         with self.lock:
             began = monotonic()
-            if not now and began - self._looked < max(_LOOK_INTERVAL, _LOOK_SHARE * self._took):
+            if not now and began - self._looked < max(_LOOK_INTERVAL, _LOOK_FACTOR * self._took):
                 return
             self.n_files = Counter[str]()
             self.n_bytes = Counter[str]()
             self._groups: dict[tuple[Path, str], dict[str, Path]] = {}
             self._last: dict[tuple[Path, str], int] = {}
-            self._contents: dict[tuple[Path, str], dict[str, Path]] = {}
-            self._pairs: dict[tuple[Path, str], dict[frozenset[tuple[str, str]], Path]] = {}
             self._digests: dict[Path, str] = {}
             for place, _, names in os.walk(self.folder):
                 for path in (Path(place, name) for name in names):
@@ -125,51 +123,48 @@ class StoredUploads:
 
     def store(self, part: Path, path: Path, digest: str) -> Path:
         """Move a complete file to its place, or that of another name if there is one already; return it."""
-        found = self._place(path, digest)
+        found = self._place(path)
         if found.exists() and found not in self.beside(found):  # by another server
             self.look(now=True)
-            found = self._place(path, digest)
+            found = self._place(path)
         found.parent.mkdir(parents=True, exist_ok=True)
         part.replace(found)
         self._add(found, found.stat().st_size)
-        self._contents.get((path.parent, path.name.casefold()), {})[digest] = found
-        return self._merge(path, found, digest) if path.suffix.casefold() in _PAIRED else found
-
-    def _merge(self, path: Path, found: Path, digest: str) -> Path:
-        """Return the same pair of files that was stored before, and remove this one; or return this one."""
         self._digests[found] = digest
-        key = (path.parent, path.stem.casefold())
-        part = (path.suffix.casefold(), digest)
-        if key not in self._pairs:
-            folders = [
-                folder for folder, stem in self._groups if stem == key[1] and path.parent in (folder, folder.parent)
-            ]
-            self._pairs[key] = {
-                self._content(folder / path.name): folder for folder in folders if folder != found.parent
-            }
-        pairs = self._pairs[key]
-        content = self._content(found)
-        if pairs.get(content - {part}) == found.parent:  # what it was without this part
-            del pairs[content - {part}]
-        other = pairs.setdefault(content, found.parent)
-        if other == found.parent:
-            return found
-        for one in self.beside(found):
-            self.n_files[one.relative_to(self.folder).parts[0]] -= 1
-            self.n_bytes[one.relative_to(self.folder).parts[0]] -= one.stat().st_size
-            one.unlink()
-        del self._groups[found.parent, key[1]]
-        self._last.pop(key, None)
-        return next(one for one in self.beside(other / path.name) if one.suffix.casefold() == part[0])
+        return self._merge(path, found)
+
+    def _merge(self, path: Path, found: Path) -> Path:
+        """Return the same recording that was stored before under this name, and remove this one; or return this one."""
+        stem = path.stem.casefold()
+        own = self._content(found)
+        folders = [folder for folder, name in self._groups if name == stem and path.parent in (folder, folder.parent)]
+        for folder in folders:
+            if folder != found.parent and self._content(folder / found.name) == own:
+                for one in self._parts(found):
+                    owner = one.relative_to(self.folder).parts[0]
+                    self.n_files[owner] -= 1
+                    self.n_bytes[owner] -= one.stat().st_size
+                    one.unlink()
+                    del self._groups[found.parent, stem][one.name.casefold()]
+                if not self._groups[found.parent, stem]:
+                    del self._groups[found.parent, stem]
+                    self._last.pop((path.parent, stem), None)
+                return self._groups[folder, stem][found.name.casefold()]
+        return found
+
+    def _parts(self, path: Path) -> list[Path]:
+        """The files of the recording that a file is part of: of a pair all beside it, otherwise that of its name."""
+        is_pair = path.suffix.casefold() in _PAIRED
+        return [one for one in self.beside(path) if is_pair or one.name.casefold() == path.name.casefold()]
 
     def _content(self, path: Path) -> frozenset[tuple[str, str]]:
-        parts = [one for one in self.beside(path) if one.is_file()]
+        parts = [one for one in self._parts(path) if one.is_file()]
         for one in parts:
             if one not in self._digests:
                 self._digests[one] = Candidate("", (one,), "").digest()
         return frozenset((one.suffix.casefold(), self._digests[one]) for one in parts)
 
-    def _place(self, path: Path, digest: str) -> Path:
+    def _place(self, path: Path) -> Path:
         """Return where to store a file. Files of one name, as meters write them, go to folders 2, 3, ... in order.
 
         The parts of a recording that are sent one after the other stay together.
@@ -185,12 +180,6 @@ class StoredUploads:
         while (places(last + 1), stem) in groups:
             last += 1
         self._last[path.parent, stem] = last
-        if last and path.suffix.casefold() not in _PAIRED:
-            if (path.parent, name) not in self._contents:
-                same = [one for i in range(last) if (one := groups[places(i + 1), stem].get(name)) and one.is_file()]
-                self._contents[path.parent, name] = {Candidate("", (one,), "").digest(): one for one in same}
-            if digest in self._contents[path.parent, name]:
-                return self._contents[path.parent, name][digest]
         is_new = not last or name in groups[places(last), stem]
         return places(last + is_new) / path.name
 

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature
-from pqswarm.report.runs import selection_fractions
 from pqswarm.report.section import Content, Drawing, Table, adaptive_drawing, enumerate_words, features
 from pqswarm.report.style import NARROW, WIDE, Palette, draw_cell, draw_grid, draw_rows, mark, settle_layout, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
@@ -44,7 +43,9 @@ def _describe_selected_features(study: DatasetSummary, classifier: ClassifierSum
 
 
 def _feature_drawings(study: DatasetSummary, classifier: ClassifierSummary) -> list[Drawing]:
-    fractions = selection_fractions(classifier.groups)
+    fractions = {
+        title: np.mean([record.mask for record in group], axis=0) for title, group in classifier.groups.items()
+    }
     level = study.wavelet_level
     if level is None:
         caption = "The most frequently selected features"
@@ -120,7 +121,7 @@ def plot_feature_map(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw the share of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""
+    """Draw the fraction of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""
     wide = min(WIDE, 2.2 + 0.55 * len(functions))
     figure = Figure(figsize=(NARROW if narrow else wide, 1.3 + 0.33 * len(bands)), layout="constrained")
     axis = figure.subplots()

@@ -27,9 +27,6 @@ from pqswarm.statistics import contrast_estimation
 from pqswarm.statistics.intervals import Spread, t_interval
 from pqswarm.study.findings import ALL_FEATURES
 
-YES = "yes"
-NO = "no"
-UNKNOWN = "inconclusive"
 _WHOLE = "All features"
 
 
@@ -86,9 +83,9 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> dict[str, Any]:
         return dict.fromkeys(_ON_HELD_OUT)
     gain = t_interval(noise.gains(title))
     i = int(gain.mean.argmin())
-    conclusion = NO if (gain.high < 0).any() else UNKNOWN
+    conclusion = "no" if (gain.high < 0).any() else "inconclusive"
     if (gain.low >= 0).all():
-        conclusion = YES
+        conclusion = "yes"
     found = (float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), decibel(noise.levels[i]), conclusion)
     return dict(zip(_ON_HELD_OUT, found, strict=True))
 
