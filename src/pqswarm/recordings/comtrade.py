@@ -546,8 +546,7 @@ def _comtrade_segments(
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
     if given_rate is not None:
-        rate = config.rates[0][0] if len(config.rates) == 1 else 0.0
-        return [(rate, range(n), 0.0, [])]
+        return [(config.rates[0][0] if len(config.rates) == 1 else 0.0, range(n), 0.0, [])]
     groups = _group_comtrade_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
@@ -694,7 +693,8 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         )
     lines += [f"{n},{_cfg_field_text(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
     multiplier = _dat_time_multiplier(recording.n_samples / recording.sampling_rate)
-    began = _cfg_date_text(recording.start)
+    start = recording.start or datetime(1970, 1, 1)
+    began = f"{start:%d/%m/}{start.year:04d}{start:,%H:%M:%S.%f}"
     lines += [
         f"{recording.nominal_frequency:.12g}",
         "1",
@@ -710,8 +710,10 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
-                _encode_dat_samples(channel.samples, *scale, _MISSING[encoding])
-                for channel, scale in zip(part.channels, scales, strict=True)
+                np.where(np.isfinite(one.samples), np.rint((one.samples - offset) / factor), _MISSING[encoding]).astype(
+                    np.int64
+                )
+                for one, (factor, offset) in zip(part.channels, scales, strict=True)
             ]
             states = [one.expand(first, first + part.n_samples) for one in status]
             file.write(
@@ -752,21 +754,12 @@ def _scale_of_dat_integers(low: float, high: float, limit: int) -> tuple[float, 
     return (reach / limit if reach > 0 else 1.0), offset
 
 
-def _encode_dat_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
-    return np.where(np.isfinite(samples), np.rint((samples - offset) / factor), missing).astype(np.int64)
-
-
 def _dat_time_multiplier(duration: float) -> float:
     """The factor that keeps time stamps within 32 bits; their unit is that many microseconds."""
     multiplier = 1.0
     while duration * 1e6 / multiplier > _LAST_STAMP:
         multiplier *= 10
     return multiplier
-
-
-def _cfg_date_text(start: datetime | None) -> str:
-    moment = start or datetime(1970, 1, 1)
-    return f"{moment:%d/%m/}{moment.year:04d}{moment:,%H:%M:%S.%f}"
 
 
 def _write_ascii_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
