@@ -134,8 +134,7 @@ def check_flat_landscapes(search: _Class) -> None:
 def check_few_features(search: _Class) -> None:
     """Works with one, two or three features."""
     for n in (1, 2, 3):
-        problem = _RuggedLandscape(n)
-        result = minimize(search, problem, max_evaluations=300, seed=n)
+        result = minimize(search, _RuggedLandscape(n), max_evaluations=300, seed=n)
         require(result.mask.shape == (n,) and result.mask.any(), f"fails with {n} features")
 
 

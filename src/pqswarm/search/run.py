@@ -152,9 +152,11 @@ class Run:
 
     def take(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
         """Accept the subsets of :meth:`next_masks`, their checked errors, which are not shared, and their sizes."""
-        folds: IntArray = np.ones(len(masks), dtype=np.int64)
-        if self.blocks:
-            folds = np.where(np.isnan(errors[:, :3]), 0, self.blocks).sum(axis=1)
+        folds: IntArray = (
+            np.where(np.isnan(errors[:, :3]), 0, self.blocks).sum(axis=1)
+            if self.blocks
+            else np.ones(len(masks), dtype=np.int64)
+        )
         spent = self._spent + np.cumsum(folds)
         self._remember(masks, errors[:, 3] if self.blocks else errors, sizes, -(-spent // self._unit) - 1)
         self._spent += int(folds.sum())
@@ -215,11 +217,15 @@ class Run:
 
     def state(self) -> dict[str, AnyArray]:
         """Return the state of the run and its search as new arrays; those of the search are ``search.NAME``."""
-        improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
-        own = {"spent": np.array(self._spent), "blocks": np.array(self.blocks, dtype=np.int64)}
-        own |= {"best": self.best.copy(), "told": self._partial.copy()} | self._front_arrays()
-        inner = {f"search.{name}": array for name, array in self.search.state().items()}
-        return own | {"improvements": improvements} | inner
+        return {
+            "spent": np.array(self._spent),
+            "blocks": np.array(self.blocks, dtype=np.int64),
+            "best": self.best.copy(),
+            "told": self._partial.copy(),
+            **self._front_arrays(),
+            "improvements": np.array(self._improvements, dtype=np.float64).reshape(-1, 3),
+            **{f"search.{name}": array for name, array in self.search.state().items()},
+        }
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state` of a run of the same search; the budget may differ."""

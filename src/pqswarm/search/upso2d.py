@@ -63,10 +63,20 @@ class UPSO2D(Swarm2D):
         from pqswarm.search._kernels import learn_2d_velocities
 
         p = self.parameters
-        bests = self.pbest, self.gbest, self.nbest
-        r1, r2 = self._random_numbers(), self._random_numbers()
-        rates = float(p.inertia), float(p.cognitive), float(p.social), float(unification)
-        velocities = learn_2d_velocities(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
+        velocities = learn_2d_velocities(
+            self.velocities,
+            self.positions,
+            self.pbest,
+            self.gbest,
+            self.nbest,
+            self._random_numbers(),
+            self._random_numbers(),
+            self.weights,
+            float(p.inertia),
+            float(p.cognitive),
+            float(p.social),
+            float(unification),
+        )
         return np.asarray(velocities)
 
     def _sizes(self, r: FloatArray) -> IntArray:
@@ -82,8 +92,7 @@ class UPSO2D(Swarm2D):
 
         p = self.parameters
         weights = np.array([p.cognitive, p.social * p.unification, p.social * (1 - p.unification)])
-        leaders = np.broadcast_to(self.gbest, self.pbest.shape)
-        sizes = np.stack([self.pbest, leaders, self.nbest]).sum(axis=2)
+        sizes = np.stack([self.pbest, np.broadcast_to(self.gbest, self.pbest.shape), self.nbest]).sum(axis=2)
         drawn = sizes[spin_roulette_wheel(weights, r), np.arange(len(r))]
         steps = (3 * self.rng.random(len(r))).astype(np.int64) - 1
         return np.asarray(np.clip(drawn + steps, 1, self.n_features))
