@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from pqswarm.errors import PqswarmError
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 _MOMENTARY_CYCLES = 30.0
 _TEMPORARY_SECONDS = 3.0
@@ -46,22 +44,15 @@ def oscillation_word(frequency: float) -> str:
 def duration_text(duration: float, nominal_frequency: float) -> str:
     """Write a duration [s] in cycles, with the seconds where they are easier to read: ``"255 cycles (5.1 s)"``."""
     cycles = duration * nominal_frequency
-    if cycles < _MOMENTARY_CYCLES:
-        return f"{cycles:.1f} cycles"
-    return f"{cycles:.0f} cycles ({float(f'{duration:.3g}'):g} s)"
-
-
-def join_names(names: tuple[str, ...], phases: tuple[str, ...], system: str = "") -> str:
-    """Say on which channels something happened: ``"phases A and B of bar 1"``, or names if a phase is unknown."""
-    known = all(phases)
-    words = phases if known else names
-    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-    if known:
-        text = f"{'phase' if len(words) == 1 else 'phases'} {text}"
-    return f"{text} of {system}" if system and known else text
+    return (
+        f"{cycles:.1f} cycles"
+        if cycles < _MOMENTARY_CYCLES
+        else f"{cycles:.0f} cycles ({float(f'{duration:.3g}'):g} s)"
+    )
 
 
 _Record = TypeVar("_Record")
+_event_adapter = cache(TypeAdapter)
 EVENT_TYPES: Mapping[str, str] = {
     "interruption": "interruption",
     "sag": "sag",
@@ -277,9 +268,14 @@ def event_time(first_sample: datetime | None, offset: float) -> datetime | None:
 
 
 def name_parts(parts: Iterable[ChannelEvent], system: str = "") -> str:
-    """Name the phases, or channels, of some parts, each once: ``"phases A and B"``."""
+    """Say on which channels parts are, each once: ``"phases A and B of bar 1"``, or names if a phase is unknown."""
     names, phases = zip(*dict.fromkeys((part.channel, part.phase) for part in parts), strict=True)
-    return join_names(names, phases, system)
+    known = all(phases)
+    words = phases if known else names
+    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    if known:
+        text = f"{'phase' if len(words) == 1 else 'phases'} {text}"
+    return f"{text} of {system}" if system and known else text
 
 
 def group_parts(
@@ -289,8 +285,7 @@ def group_parts(
     groups: list[list[ChannelEvent]] = []
     for part in sorted(parts, key=lambda part: (part.system, part.type, part.start)):
         group = groups[-1] if groups else []
-        alike = bool(group) and (group[0].system, group[0].type) == (part.system, part.type)
-        if alike and joins(group, part):
+        if group and (group[0].system, group[0].type) == (part.system, part.type) and joins(group, part):
             group.append(part)
         else:
             groups.append([part])
@@ -304,20 +299,10 @@ def group_overlapping(parts: Iterable[ChannelEvent]) -> list[list[ChannelEvent]]
 
 def restore_record(record: Callable[..., _Record], plain: Mapping[str, Any], what: str) -> _Record:
     """Restore a frozen record from plain values, or raise :class:`PqswarmError` that it is not `what`."""
-    from pydantic import ValidationError
-
     try:
-        restored: _Record = _event_adapter(record).validate_python(plain)
+        return _event_adapter(record).validate_python(plain)  # type: ignore[no-any-return]
     except (ValidationError, RecursionError, TypeError) as error:
         raise PqswarmError(f"not {what}: {error}") from None
-    return restored
-
-
-@cache
-def _event_adapter(record: Any) -> "TypeAdapter[Any]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(record)
 
 
 def _event_without_nan(value: Any) -> Any:

@@ -164,7 +164,6 @@ def _check_characterize_reference(reference: str | float, nominal_voltage: float
             raise unknown_name("reference", reference, _REFERENCES)
     elif not _VOLTS[0] <= reference <= _VOLTS[1]:
         raise PqswarmError(f"reference must be a voltage above 0 V (1e-6 to 1e9), not {reference!r}.")
-    given = nominal_voltage.values() if isinstance(nominal_voltage, Mapping) else (nominal_voltage,)
-    for volts in given:
+    for volts in nominal_voltage.values() if isinstance(nominal_voltage, Mapping) else (nominal_voltage,):
         if volts is not None and not _VOLTS[0] <= volts <= _VOLTS[1]:
             raise PqswarmError(f"nominal_voltage must be above 0 V (1e-6 to 1e9), not {volts!r}.")

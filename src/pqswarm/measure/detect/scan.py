@@ -95,9 +95,16 @@ def scan_pages(
         if progress is not None:
             progress(page.stop, source.n_samples)
     noise = np.array([np.median(values) if values else np.nan for values in heard])
-    sharp_events = tuple(map(tuple, transients))
-    time = centres / source.sampling_rate
-    return Scan(time, urms, sharp_events, missing, first_missing, noise, meter.finish(), frequency)
+    return Scan(
+        time=centres / source.sampling_rate,
+        urms=urms,
+        transients=tuple(map(tuple, transients)),
+        missing=missing,
+        first_missing=first_missing,
+        noise=noise,
+        steady=meter.finish(),
+        frequency=frequency,
+    )
 
 
 class SourceMeanSquare:
@@ -221,9 +228,7 @@ class _PageScanner:
     def _list_stretches(self, wave: FloatArray) -> list[tuple[int, int]]:
         """Stretches [samples] that are examined closely: all of a short recording."""
         cycle = self.source.sampling_rate / self.frequency
-        if wave.size < _CLOSE * cycle:
-            return [(0, wave.size)]
-        return find_suspects(wave, cycle, self.thresholds.transient)
+        return [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, self.thresholds.transient)
 
     def _of_page(self, parts: Sequence[ChannelEvent]) -> list[ChannelEvent]:
         """Parts at their time in the recording, without those of the margins."""

@@ -93,10 +93,15 @@ def _make_span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitud
 def _gaps_that_cut_spans(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], np.isnan(values), [False]])))
-    for first, stop in zip(bounds[::2], bounds[1::2], strict=True):
+    for first, stop in true_stretches(np.isnan(values)):
         gaps[first:stop] = stop - first >= _GAP
     return gaps
+
+
+def true_stretches(where: BoolArray) -> list[tuple[int, int]]:
+    """Return the first place, and the one after the last, of each stretch that is true."""
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]])))
+    return list(zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True))
 
 
 def _join_interruption_spans(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
@@ -191,12 +196,10 @@ class _SpanEdges:
         moment = moment[known]
         width = self.width * self.sampling_rate / self.frequency
         power = self.sign * self.signal.at(moment * self.sampling_rate, width)
-        near = np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf)
-        inside = int(near.argmax())
+        inside = int(np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf).argmax())
         outside = power[offsets < -(1.0 + half) * cycle]
         before = float(np.nanmedian(outside)) if np.isfinite(outside).any() else float(power[0])
-        middle = (before + power[inside]) / 2
-        return _last_rise(power[: inside + 1], moment, middle, crossing)
+        return _last_rise(power[: inside + 1], moment, (before + power[inside]) / 2, crossing)
 
 
 def _last_rise(power: FloatArray, moment: FloatArray, middle: float, default: float) -> float:
@@ -223,5 +226,4 @@ def locate_step(
         return np.nan
     before, after = (level**2 for level in levels)
     sign = 1.0 if after > before else -1.0
-    power = sign * signal.at(moment, width * cycle)
-    return _last_rise(power, moment, sign * (before + after) / 2, np.nan)
+    return _last_rise(sign * signal.at(moment, width * cycle), moment, sign * (before + after) / 2, np.nan)

@@ -87,12 +87,10 @@ class SteadyFinder:
         parts = []
         for series in self._captures:
             references = [self.supply.references[self.supply.numbers.index(number)].volts for number in series.numbers]
-            steady = find_steady(series, self.thresholds, references=references, min_windows=1)
-            is_system = len(series.channels) > 1
             parts += [
                 replace(part, start=0.0, end=length, duration=length)
-                for part in steady
-                if (part.type == "unbalance") == is_system
+                for part in find_steady(series, self.thresholds, references=references, min_windows=1)
+                if (part.type == "unbalance") == (len(series.channels) > 1)
             ]
         return parts
 
@@ -243,8 +241,8 @@ class ExcludedSteadyWindows:
         # Not those that are no whole number of cycles: nothing is live, a machine runs up, or the phase jumps.
         turns = series.frequency * np.diff(series.edges)
         self.skipped: BoolArray = series.quiet_windows(quiet) | ~(np.abs(turns / series.cycles - 1) < _OFF)
-        beside = np.convolve(np.pad(self.skipped, _AFTER_QUIET), np.ones(2 * _AFTER_QUIET + 1), mode="valid")
-        self.skipped_for_flicker: BoolArray = beside > 0
+        beside = np.ones(2 * _AFTER_QUIET + 1)
+        self.skipped_for_flicker: BoolArray = np.convolve(np.pad(self.skipped, _AFTER_QUIET), beside, mode="valid") > 0
 
 
 def find_steady(

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.detect.spans import Span
+from pqswarm.measure.detect.spans import Span, true_stretches
 from pqswarm.measure.filters import (
     bilinear_section,
     butterworth_sections,
@@ -93,8 +93,7 @@ def find_irregular_flicker(urms: FloatArray, frequency: float, *, minimum: float
     depth = float(np.sqrt(2) * rest.std())
     if depth < minimum:
         return None
-    beyond = rest[np.abs(rest) > 0.5 * rest.std()]
-    turns = np.count_nonzero(np.diff(np.sign(beyond)))
+    turns = np.count_nonzero(np.diff(np.sign(rest[np.abs(rest) > 0.5 * rest.std()])))
     together = float(np.sum(rest[2:] * rest[:-2]) / np.sum(rest**2))
     left = _flicker_left_by_change(relative) / float(np.sum((relative - 1) ** 2))
     is_irregular = turns >= _TURNS and together > _TOGETHER and left > _NO_CHANGE
@@ -133,10 +132,7 @@ def longest_quiet_stretch(urms: FloatArray, spans: Sequence[Span]) -> FloatArray
     calm = np.isfinite(urms)
     for span in spans:
         calm[max(span.first - 3, 0) : span.stop + 3] = False
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], calm, [False]])))
-    if not bounds.size:
-        return np.empty(0)
-    first, stop = max(zip(bounds[::2], bounds[1::2], strict=True), key=lambda pair: int(pair[1] - pair[0]))
+    first, stop = max(true_stretches(calm), key=lambda pair: pair[1] - pair[0], default=(0, 0))
     if spans and 2 * (stop - first) < urms.size:  # a swinging grid is not flicker
         return np.empty(0)
     return urms[first : min(stop, first + _MAX_VALUES)]
@@ -171,8 +167,7 @@ def _flicker_modulation(urms: FloatArray, per_window: int) -> FloatArray:
         seen = np.isfinite(rest)
         mean_square = np.sum(np.where(seen, rest, 0.0) ** 2, axis=-1) / np.sum(seen, axis=-1)
     # The last half cycle of a window reaches into the next one, which may be missing.
-    amplitude: FloatArray = np.where(np.sum(seen, axis=-1) >= per_window - 1, np.sqrt(2 * mean_square), np.nan)
-    return amplitude
+    return np.asarray(np.where(np.sum(seen, axis=-1) >= per_window - 1, np.sqrt(2 * mean_square), np.nan))
 
 
 def strongest_modulation(urms: FloatArray, rate: float, frequency: float) -> tuple[float, float]:
@@ -274,8 +269,7 @@ class Flickermeter:
             raise PqswarmError(
                 f"a flickermeter needs four samples per cycle, not {sampling_rate:g} Hz for {nominal_frequency:g} Hz."
             )
-        usual = 120 if nominal_frequency > 55 else 230
-        chosen = usual if lamp is None else lamp
+        chosen = (120 if nominal_frequency > 55 else 230) if lamp is None else lamp
         if chosen not in _LAMPS:
             raise PqswarmError(f"lamp must be 230 or 120, not {lamp!r}.")
         self._step = max(int(sampling_rate / _LOWEST_RATE), 1)
@@ -316,9 +310,8 @@ class Flickermeter:
             settling = np.tile(begin, (1, _SETTLING * self._cycle // self._first + 1))
             self._measure(settling[:, settling.shape[1] % self._step :])
         whole = self._waiting.shape[1] // self._step * self._step
-        ready = self._waiting[:, :whole]
+        values = self._measure(self._waiting[:, :whole])
         self._waiting = self._waiting[:, whole:]
-        values = self._measure(ready)
         kept: FloatArray = values[:, self._skip :: self._every]
         self._skip = (self._skip - values.shape[1]) % self._every
         return kept
@@ -388,8 +381,7 @@ def _design_flicker_filters(
     )
     # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
     through = response_at(weight, 8.8, rate) * lamp.perceptible / 100
-    gain = 2 / (through**2 * (1 + response_at(smooth, 2 * 8.8, rate)))
-    return weight, level, smooth, gain
+    return weight, level, smooth, 2 / (through**2 * (1 + response_at(smooth, 2 * 8.8, rate)))
 
 
 def short_term_severity(sensation: FloatArray) -> float:

@@ -75,10 +75,11 @@ def survey_supply(
     frequency = source.nominal_frequency if measured is None else measured
     dead = {state.number for state in states if state.state == DISCONNECTED}
     is_short = look.n_samples < rate / frequency
-    if is_short:
-        urms = [_fit_part_of_cycle(one.filled, rate, frequency) for one in chosen]
-    else:
-        urms = _survey_urms(chosen, rate / frequency)
+    urms = (
+        [_fit_part_of_cycle(one.filled, rate, frequency) for one in chosen]
+        if is_short
+        else _survey_urms(chosen, rate / frequency)
+    )
     headers = [one.channel for one in chosen]
     nominals, caveats = _survey_nominal_voltages(headers, urms, nominal_voltage)
     facts: dict[str, dict[int, LevelFacts]] = {}
