@@ -49,8 +49,8 @@ class ArrayFile:
     """A file type.
 
     `format` is its name in the manifest, `what` its name in messages, such as ``"data set"``, and `command` the command
-    that writes it. The manifest must have the entries `keys`, the file the
-    `arrays`, with these types. Files above `limit` bytes are refused.
+    that writes it. The manifest must have the entries `keys`, the file the `arrays`, with these types. Files above
+    `limit` bytes are refused.
     """
 
     format: str

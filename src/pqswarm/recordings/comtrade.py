@@ -415,8 +415,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     config = parse_cfg(text)
     data = open_dat(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
-    notes += config.notes + data.notes
-    notes += _notes_on_comtrade_ratios(config)
+    notes += config.notes + data.notes + _notes_on_comtrade_ratios(config)
     sources = [
         RawSource(
             config.analog,
@@ -546,7 +545,8 @@ def _comtrade_segments(
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
     if given_rate is not None:
-        return [(config.rates[0][0] if len(config.rates) == 1 else 0.0, range(n), 0.0, [])]
+        rate = config.rates[0][0] if len(config.rates) == 1 else 0.0
+        return [(rate, range(n), 0.0, [])]
     groups = _group_comtrade_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
@@ -710,10 +710,8 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
-                np.where(np.isfinite(one.samples), np.rint((one.samples - offset) / factor), _MISSING[encoding]).astype(
-                    np.int64
-                )
-                for one, (factor, offset) in zip(part.channels, scales, strict=True)
+                _encode_dat_samples(channel.samples, *scale, _MISSING[encoding])
+                for channel, scale in zip(part.channels, scales, strict=True)
             ]
             states = [one.expand(first, first + part.n_samples) for one in status]
             file.write(
@@ -752,6 +750,10 @@ def _scale_of_dat_integers(low: float, high: float, limit: int) -> tuple[float, 
     offset = 0.0 if low <= 0 <= high else (low + high) / 2
     reach = max(abs(low - offset), abs(high - offset))
     return (reach / limit if reach > 0 else 1.0), offset
+
+
+def _encode_dat_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
+    return np.where(np.isfinite(samples), np.rint((samples - offset) / factor), missing).astype(np.int64)
 
 
 def _dat_time_multiplier(duration: float) -> float:

@@ -134,7 +134,8 @@ def _frequency_correction(signals: list[FloatArray], sampling_rate: float, guess
     steps = [np.empty(0)]
     weak = [np.empty(0)]
     for x in signals:
-        phasor = moving_mean(x * np.exp(-2j * np.pi * guess / sampling_rate * np.arange(x.size)), cycle)
+        turn = np.exp(-2j * np.pi * guess / sampling_rate * np.arange(x.size))
+        phasor = moving_mean(x * turn, cycle)
         if phasor.size > 2 * cycle:
             phasor = moving_mean(phasor, cycle)  # twice, for a double zero at the mirror frequency
         lag = min(cycle, max((phasor.size - 1) // 2, 1))

@@ -150,7 +150,8 @@ def split_unit(header: str) -> tuple[str, str]:
     if match[4] is not None:
         known = si_unit(match[4])[0] != match[4] or match[4] in ("V", "A", "s", "ms", "us")
         return (match[1], match[4]) if known else (header, "")
-    return match[1] or header, (match[3] if match[2] is None else match[2]).strip()
+    unit = match[2] if match[2] is not None else match[3]
+    return match[1] or header, unit.strip()
 
 
 def guess_unit(name: str) -> str:
