@@ -219,7 +219,8 @@ class Search(ABC):
         """Drop or add features at random until each subset has the required size, if one is set."""
         if self.size is None or (masks.sum(axis=1) == self.size).all():
             return masks
-        keep = np.argsort(-(self.rng.random(masks.shape) + masks), axis=1, kind="stable")[:, : self.size]
+        priority = self.rng.random(masks.shape) + masks
+        keep = np.argsort(-priority, axis=1, kind="stable")[:, : self.size]
         sized = np.zeros_like(masks)
         np.put_along_axis(sized, keep, True, axis=1)
         return sized

@@ -59,9 +59,8 @@ class CatfishBPSO(BPSO):
         count = max(1, round(self.parameters.catfish_fraction * len(positions)))
         catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; ties by index
         self.velocities[catfish] = before[catfish]
-        positions[catfish] = (
-            self._random_subsets(catfish.size, self.parameters.start_probability)
-            if self.parameters.catfish_positions == "random"
-            else self.rng.random((catfish.size, 1)) < 0.5
-        )
+        if self.parameters.catfish_positions == "random":
+            positions[catfish] = self._random_subsets(catfish.size, self.parameters.start_probability)
+        else:
+            positions[catfish] = self.rng.random((catfish.size, 1)) < 0.5
         return positions

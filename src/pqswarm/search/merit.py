@@ -110,11 +110,10 @@ class Merit(DistinctSearch):
         noise = self._fit_model()
         likely = (1.0 - p.thinning) * feature_frequencies(self._masks(self._best_of_population()))
         count = max(p.candidates, p.batch)
-        masks = (
-            self._changed_elites(count, likely)
-            if self._elites.size and self._count - improved > _STALLED
-            else self._resize(self.rng.random((count, n)) < likely)
-        )
+        if self._elites.size and self._count - improved > _STALLED:
+            masks = self._changed_elites(count, likely)
+        else:
+            masks = self._resize(self.rng.random((count, n)) < likely)
         picks = self.rng.random((count, 3))
         spread = _NOISE * noise * np.sqrt(6.0)
         predicted = np.cumsum(masks * self.slopes, axis=1)[:, -1] + spread * (picks[:, 0] + picks[:, 1] - 1)
@@ -230,7 +229,8 @@ class Merit(DistinctSearch):
         self._ends[self._count + 1 : count + 1] = first + np.cumsum(masks.sum(axis=1))
         new = np.arange(max(self._count, int(self.epoch[0])), count)
         tested = np.isfinite(self.parts[new]).sum(axis=1)
-        elites = np.concatenate([self._elites, new[(tested == 0) | (tested == 3)]])
+        whole = (tested == 0) | (tested == 3)
+        elites = np.concatenate([self._elites, new[whole]])
         self._elites = elites[self._order(elites)[:_ELITES]]
         self._best = np.concatenate([self._best, np.arange(self._count, count)])
         self._best = self._best[self._order(self._best)[:_MEMORY]]

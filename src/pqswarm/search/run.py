@@ -152,11 +152,9 @@ class Run:
 
     def take(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
         """Accept the subsets of :meth:`next_masks`, their checked errors, which are not shared, and their sizes."""
-        folds: IntArray = (
-            np.where(np.isnan(errors[:, :3]), 0, self.blocks).sum(axis=1)
-            if self.blocks
-            else np.ones(len(masks), dtype=np.int64)
-        )
+        folds: IntArray = np.ones(len(masks), dtype=np.int64)
+        if self.blocks:
+            folds = np.where(np.isnan(errors[:, :3]), 0, self.blocks).sum(axis=1)
         spent = self._spent + np.cumsum(folds)
         self._remember(masks, errors[:, 3] if self.blocks else errors, sizes, -(-spent // self._unit) - 1)
         self._spent += int(folds.sum())
