@@ -44,11 +44,9 @@ def oscillation_word(frequency: float) -> str:
 def duration_text(duration: float, nominal_frequency: float) -> str:
     """Write a duration [s] in cycles, with the seconds where they are easier to read: ``"255 cycles (5.1 s)"``."""
     cycles = duration * nominal_frequency
-    return (
-        f"{cycles:.1f} cycles"
-        if cycles < _MOMENTARY_CYCLES
-        else f"{cycles:.0f} cycles ({float(f'{duration:.3g}'):g} s)"
-    )
+    if cycles < _MOMENTARY_CYCLES:
+        return f"{cycles:.1f} cycles"
+    return f"{cycles:.0f} cycles ({float(f'{duration:.3g}'):g} s)"
 
 
 _Record = TypeVar("_Record")
@@ -285,7 +283,8 @@ def group_parts(
     groups: list[list[ChannelEvent]] = []
     for part in sorted(parts, key=lambda part: (part.system, part.type, part.start)):
         group = groups[-1] if groups else []
-        if group and (group[0].system, group[0].type) == (part.system, part.type) and joins(group, part):
+        alike = bool(group) and (group[0].system, group[0].type) == (part.system, part.type)
+        if alike and joins(group, part):
             group.append(part)
         else:
             groups.append([part])
@@ -300,9 +299,10 @@ def group_overlapping(parts: Iterable[ChannelEvent]) -> list[list[ChannelEvent]]
 def restore_record(record: Callable[..., _Record], plain: Mapping[str, Any], what: str) -> _Record:
     """Restore a frozen record from plain values, or raise :class:`PqswarmError` that it is not `what`."""
     try:
-        return _event_adapter(record).validate_python(plain)  # type: ignore[no-any-return]
+        restored: _Record = _event_adapter(record).validate_python(plain)
     except (ValidationError, RecursionError, TypeError) as error:
         raise PqswarmError(f"not {what}: {error}") from None
+    return restored
 
 
 def _event_without_nan(value: Any) -> Any:

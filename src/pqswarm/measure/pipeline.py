@@ -103,8 +103,7 @@ def characterize(
         for i, channel_spans in enumerate(spans):
             sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
             transients += sharp
-            parts = finder.find(i, channel_spans)
-            sags += [part for part in parts if not finder.is_by_transient(part, i, sharp)]
+            sags += [one for one in finder.find(i, channel_spans) if not finder.is_by_transient(one, i, sharp)]
             if supply.references[i].volts > 0:
                 changes += find_voltage_changes(
                     urms[i], scan.time, channel_spans, supply.frequency, levels.voltage_change, supply.part_on(i)
@@ -164,6 +163,7 @@ def _check_characterize_reference(reference: str | float, nominal_voltage: float
             raise unknown_name("reference", reference, _REFERENCES)
     elif not _VOLTS[0] <= reference <= _VOLTS[1]:
         raise PqswarmError(f"reference must be a voltage above 0 V (1e-6 to 1e9), not {reference!r}.")
-    for volts in nominal_voltage.values() if isinstance(nominal_voltage, Mapping) else (nominal_voltage,):
+    given = nominal_voltage.values() if isinstance(nominal_voltage, Mapping) else (nominal_voltage,)
+    for volts in given:
         if volts is not None and not _VOLTS[0] <= volts <= _VOLTS[1]:
             raise PqswarmError(f"nominal_voltage must be above 0 V (1e-6 to 1e9), not {volts!r}.")

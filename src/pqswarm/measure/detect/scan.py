@@ -228,7 +228,9 @@ class _PageScanner:
     def _list_stretches(self, wave: FloatArray) -> list[tuple[int, int]]:
         """Stretches [samples] that are examined closely: all of a short recording."""
         cycle = self.source.sampling_rate / self.frequency
-        return [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, self.thresholds.transient)
+        if wave.size < _CLOSE * cycle:
+            return [(0, wave.size)]
+        return find_suspects(wave, cycle, self.thresholds.transient)
 
     def _of_page(self, parts: Sequence[ChannelEvent]) -> list[ChannelEvent]:
         """Parts at their time in the recording, without those of the margins."""

@@ -196,10 +196,12 @@ class _SpanEdges:
         moment = moment[known]
         width = self.width * self.sampling_rate / self.frequency
         power = self.sign * self.signal.at(moment * self.sampling_rate, width)
-        inside = int(np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf).argmax())
+        near = np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf)
+        inside = int(near.argmax())
         outside = power[offsets < -(1.0 + half) * cycle]
         before = float(np.nanmedian(outside)) if np.isfinite(outside).any() else float(power[0])
-        return _last_rise(power[: inside + 1], moment, (before + power[inside]) / 2, crossing)
+        middle = (before + power[inside]) / 2
+        return _last_rise(power[: inside + 1], moment, middle, crossing)
 
 
 def _last_rise(power: FloatArray, moment: FloatArray, middle: float, default: float) -> float:
@@ -226,4 +228,5 @@ def locate_step(
         return np.nan
     before, after = (level**2 for level in levels)
     sign = 1.0 if after > before else -1.0
-    return _last_rise(sign * signal.at(moment, width * cycle), moment, sign * (before + after) / 2, np.nan)
+    power = sign * signal.at(moment, width * cycle)
+    return _last_rise(power, moment, sign * (before + after) / 2, np.nan)

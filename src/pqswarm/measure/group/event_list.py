@@ -301,7 +301,8 @@ class EventList:
 
     def _level(self, group: Sequence[ChannelEvent]) -> Event:
         """Event of the sags, swells or interruptions of a system that overlap in time."""
-        worst = (max if group[0].type == "swell" else min)(group, key=lambda part: part.magnitude)
+        choose = max if group[0].type == "swell" else min
+        worst = choose(group, key=lambda part: part.magnitude)
         start, end = min(part.start for part in group), max(part.end for part in group)
         urms = min(part.details["urms_start"] for part in group), max(part.details["urms_end"] for part in group)
         is_cut = any(part.cut_start or part.cut_end for part in group)

@@ -241,8 +241,8 @@ class ExcludedSteadyWindows:
         # Not those that are no whole number of cycles: nothing is live, a machine runs up, or the phase jumps.
         turns = series.frequency * np.diff(series.edges)
         self.skipped: BoolArray = series.quiet_windows(quiet) | ~(np.abs(turns / series.cycles - 1) < _OFF)
-        beside = np.ones(2 * _AFTER_QUIET + 1)
-        self.skipped_for_flicker: BoolArray = np.convolve(np.pad(self.skipped, _AFTER_QUIET), beside, mode="valid") > 0
+        beside = np.convolve(np.pad(self.skipped, _AFTER_QUIET), np.ones(2 * _AFTER_QUIET + 1), mode="valid")
+        self.skipped_for_flicker: BoolArray = beside > 0
 
 
 def find_steady(

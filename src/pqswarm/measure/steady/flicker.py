@@ -93,7 +93,8 @@ def find_irregular_flicker(urms: FloatArray, frequency: float, *, minimum: float
     depth = float(np.sqrt(2) * rest.std())
     if depth < minimum:
         return None
-    turns = np.count_nonzero(np.diff(np.sign(rest[np.abs(rest) > 0.5 * rest.std()])))
+    beyond = rest[np.abs(rest) > 0.5 * rest.std()]
+    turns = np.count_nonzero(np.diff(np.sign(beyond)))
     together = float(np.sum(rest[2:] * rest[:-2]) / np.sum(rest**2))
     left = _flicker_left_by_change(relative) / float(np.sum((relative - 1) ** 2))
     is_irregular = turns >= _TURNS and together > _TOGETHER and left > _NO_CHANGE
@@ -269,7 +270,8 @@ class Flickermeter:
             raise PqswarmError(
                 f"a flickermeter needs four samples per cycle, not {sampling_rate:g} Hz for {nominal_frequency:g} Hz."
             )
-        chosen = (120 if nominal_frequency > 55 else 230) if lamp is None else lamp
+        usual = 120 if nominal_frequency > 55 else 230
+        chosen = usual if lamp is None else lamp
         if chosen not in _LAMPS:
             raise PqswarmError(f"lamp must be 230 or 120, not {lamp!r}.")
         self._step = max(int(sampling_rate / _LOWEST_RATE), 1)
@@ -381,7 +383,8 @@ def _design_flicker_filters(
     )
     # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
     through = response_at(weight, 8.8, rate) * lamp.perceptible / 100
-    return weight, level, smooth, 2 / (through**2 * (1 + response_at(smooth, 2 * 8.8, rate)))
+    gain = 2 / (through**2 * (1 + response_at(smooth, 2 * 8.8, rate)))
+    return weight, level, smooth, gain
 
 
 def short_term_severity(sensation: FloatArray) -> float:

@@ -316,7 +316,8 @@ def build_series(
     phasor = together("phasor")
     squares = together("squares", 2 * cycles).reshape(n_channels, -1)
     # Each value spans its half cycle and the next.
-    urms = np.sqrt((squares + np.concatenate([squares[:, 1:], squares[:, -1:]], axis=1)) / 2)
+    following = np.concatenate([squares[:, 1:], squares[:, -1:]], axis=1)
+    urms = np.sqrt((squares + following) / 2)
     groups, negative, zero = measure_unbalance(channels, systems, phasor)
     return SteadySeries(
         channels=tuple(channels),

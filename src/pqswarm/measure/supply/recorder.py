@@ -181,11 +181,11 @@ def _exchanges(
         return
     places = [list(phases).index(phase) for phase in "ABC"]
     shift = np.exp(2j * np.pi / 3 * np.arange(3))[:, None]
-    shares = []
+    fractions = []
     for table in (before[places], after[places]):
         total = np.maximum(np.abs(table).sum(axis=0), 1e-300)
-        shares.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
-    (ahead, behind), (ahead_after, behind_after) = shares
+        fractions.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
+    (ahead, behind), (ahead_after, behind_after) = fractions
     exchanged = np.maximum(np.minimum(ahead, behind_after), np.minimum(behind, ahead_after))
     reach = round(_REACH * width)
     for first, stop in true_stretches(is_live & (exchanged > _EXCHANGED)):
@@ -212,11 +212,11 @@ class _Extremes:
                 if not top > 0 or top < known * (1 - 1e-9):
                     continue
                 count = 0 if top > known * (1 + 1e-9) else count
-                runs = self._flattrue_stretches(row, top)
+                runs = self._flat_runs(row, top)
                 place = first + runs[0][0] if runs and not count else place
                 self.found[i, sign] = (top, count + len(runs), place)
 
-    def _flattrue_stretches(self, row: FloatArray, top: float) -> list[tuple[int, int]]:
+    def _flat_runs(self, row: FloatArray, top: float) -> list[tuple[int, int]]:
         """Runs at the extreme value that are longer than a crest of such coarse values, and begin with a kink."""
         steps = np.abs(np.diff(row))
         quantum = float(steps[steps > 1e-9 * top].min(initial=top))

@@ -8,7 +8,6 @@ import numpy as np
 
 from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import MeanSquare, median_of_known_urms, window_centres
@@ -75,11 +74,10 @@ def survey_supply(
     frequency = source.nominal_frequency if measured is None else measured
     dead = {state.number for state in states if state.state == DISCONNECTED}
     is_short = look.n_samples < rate / frequency
-    urms = (
-        [_fit_part_of_cycle(one.filled, rate, frequency) for one in chosen]
-        if is_short
-        else _survey_urms(chosen, rate / frequency)
-    )
+    if is_short:
+        urms = [_fit_part_of_cycle(one.filled, rate, frequency) for one in chosen]
+    else:
+        urms = _survey_urms(chosen, rate / frequency)
     headers = [one.channel for one in chosen]
     nominals, caveats = _survey_nominal_voltages(headers, urms, nominal_voltage)
     facts: dict[str, dict[int, LevelFacts]] = {}
@@ -165,8 +163,6 @@ def _survey_nominal_voltages(
 
 def _choose_page_to_survey(source: RecordingSource) -> Recording:
     """All of a recording of less than two pages; else its first, middle or last page, where most channels are live."""
-    if not source.n_samples:
-        raise PqswarmError(f"{source.source or 'the recording'} has no samples.")
     if source.n_samples < 2 * PAGE:
         return source.read()
     starts = (0, (source.n_samples - PAGE) // 2, source.n_samples - PAGE)
