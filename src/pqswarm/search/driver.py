@@ -10,6 +10,7 @@ import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, checked_errors
 from pqswarm.search.registry import search_class
 from pqswarm.search.run import Run, SearchResult
@@ -90,8 +91,7 @@ def advance_runs(runs: Iterable[Run], evaluator: Evaluates) -> None:
         Evaluates the subsets.
     """
     active = [run for run in runs if not run.done]
-    raced = [run for run in active if run.blocks]
-    for group in ([run for run in active if not run.blocks], raced):
+    for group in ([run for run in active if not run.blocks], [run for run in active if run.blocks]):
         if not group:
             continue
         batches = [run.next_masks() for run in group]
@@ -114,6 +114,9 @@ def evaluate_batches(runs: Sequence[Run], batches: Sequence[BoolArray], evaluato
         outcome = evaluator.raced(masks, first, np.repeat([limits for _, limits in rules], lengths, axis=0))
     else:
         outcome = evaluator.errors(masks)
+    shape = np.shape(outcome)
+    if shape != ((len(masks), 4) if raced else (len(masks),)):
+        raise PqswarmError(f"the evaluator returned errors of shape {shape} for {len(masks)} masks.")
     return checked_errors(outcome, len(masks), raced=raced)
 
 
