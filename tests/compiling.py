@@ -29,7 +29,7 @@ COMPILING = (
     """
 X, y = load_wine(return_X_y=True)
 folds, masks = Folds.stratified(y, 5), X[:2] > 1
-CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbors(masks[0])
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbors(masks[0].nonzero()[0])
 CLASSIFIERS["k-nn"]().evaluator(X, y, folds).errors(masks)
 twice = X[:, [*range(13), 0]]
 CLASSIFIERS["lda"]().evaluator(twice, y, folds).errors(twice[:2] > 0)

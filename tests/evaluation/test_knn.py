@@ -268,7 +268,7 @@ def test_labels_of_any_kind():
 
 def test_neighbours():
     X, y, folds = dataset("wine")
-    found = KNNEvaluator(X, y, folds, 4).neighbors(np.ones(13, bool))
+    found = KNNEvaluator(X, y, folds, 4).neighbors(np.arange(13))
     d = knn_distances(scale_by_extremes(X, X), scale_by_extremes(X, X), "manhattan")
     d[folds.test_fold[:, None] == folds.test_fold] = np.inf
     assert np.array_equal(found, np.sort(np.argsort(d, axis=1, kind="stable")[:, :4]))

@@ -35,7 +35,6 @@ def test_bits_mean_features():
     grouped = GroupedEvaluator(evaluator, groups)
     np.testing.assert_array_equal(grouped.errors(bits), evaluator.errors(masks))
     np.testing.assert_array_equal(grouped.fold_errors(bits[:9]), evaluator.fold_errors(masks[:9]))
-    np.testing.assert_array_equal(grouped.predictions(bits[1]), evaluator.predictions(masks[1]))
 
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))

@@ -189,7 +189,7 @@ def test_other_threads_get_no_signals():
 
 
 def test_a_slow_search_warns(monkeypatch):
-    monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.5)
+    monkeypatch.setattr(EvaluatorChoice, "seconds_per_subset", 0.5)
     words = r"about 150 s \(2 minutes\): 300 evaluations at 0.5 s each.*max_time.*max_evaluations.*faster estimator"
     with pytest.warns(UserWarning, match=words) as caught:
         quick(max_evaluations=300).fit(*WINE)
@@ -202,7 +202,7 @@ def test_a_slow_search_warns(monkeypatch):
 
 
 def test_subsets_that_are_quick_in_batches_do_not_warn(monkeypatch):
-    monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.04)  # as if alone each took so long
+    monkeypatch.setattr(EvaluatorChoice, "seconds_per_subset", 0.04)  # as if alone each took so long
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(max_evaluations=2000).fit(*WINE)

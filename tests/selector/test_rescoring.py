@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError
 from pqswarm.selector import EarlyStopping
-from pqswarm.selector.rescoring import MOST, BestSubsets
+from pqswarm.selector.plan import MOST, BestSubsets
 from pqswarm.selector.selection import PARTITIONS
 from tests.selector.problems import WINE, quick
 

@@ -49,8 +49,8 @@ class ArrayFile:
     """A file type.
 
     `format` is its name in the manifest, `what` its name in messages, such as ``"data set"``, and `command` the command
-    that writes it. Files of `older` versions are also read. The manifest must have the entries `keys`, the file the
-    `arrays`, with these types. Files above `limit` bytes are refused.
+    that writes it. The manifest must have the entries `keys`, the file the `arrays`, with these types. Files above
+    `limit` bytes are refused.
     """
 
     format: str
@@ -60,7 +60,6 @@ class ArrayFile:
     keys: Mapping[str, type]
     arrays: Mapping[str, str]
     limit: int | None = None
-    older: tuple[int, ...] = ()
 
     def write(self, path: str | Path, entries: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
         """Write a file atomically; `entries` go into the manifest."""
@@ -103,7 +102,7 @@ class ArrayFile:
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise FileFormatError(f"is not a pqswarm {self.what}: its manifest names another format.")
         version = manifest.get("format_version")
-        if version not in (self.version, *self.older):
+        if version != self.version:
             raise FileFormatError(
                 f"has format version {shorten(repr(version))}, this pqswarm reads version {self.version}: "
                 f"make it again with `{self.command}`, or use the pqswarm that wrote it."
@@ -134,8 +133,7 @@ class ArrayFile:
 
 def damage_text(error: Exception) -> str:
     """Return an error as one line of at most 200 characters; zipfile may quote kilobytes of the file."""
-    text = printable(" ".join(str(error).split())).rstrip(".")
-    return text if len(text) <= 200 else f"{text[:197]}..."
+    return shorten(printable(" ".join(str(error).split())).rstrip("."), 200)
 
 
 def read_npy(content: bytes, name: str) -> AnyArray:

@@ -126,8 +126,11 @@ def _parameter_range_text(field: _Field) -> str:
     if isinstance(field.default, str | tuple):
         return "text" if isinstance(field.default, str) else "names and values"
     kind = "an integer" if _is_integer_parameter(field) else "a number"
-    limits = {(True, True): f" from {low} to {high}", (True, False): f" of at least {low}"}
-    limits[False, True] = f" of at most {high}"
+    limits = {
+        (True, True): f" from {low} to {high}",
+        (True, False): f" of at least {low}",
+        (False, True): f" of at most {high}",
+    }
     return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
 
 

@@ -5,7 +5,6 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -155,6 +154,4 @@ def to_toml(value: Any) -> str:
     if isinstance(value, Mapping):
         inside = ", ".join(f"{toml_key(name)} = {to_toml(entry)}" for name, entry in value.items())
         return f"{{ {inside} }}" if value else "{}"
-    if isinstance(value, float) and (isnan(value) or value in (inf, -inf)):
-        return str(value)
-    return repr(value)
+    return str(value)

@@ -14,6 +14,8 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic, models, overload, register_model
 
+from pqswarm._kernels.vectors import splat_vector, vector_pointer
+
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _ALIGNMENT = 8  # of one number: an array may start anywhere
@@ -40,9 +42,8 @@ def _lanes_intrinsic(plain):
 
 def _lanes_pointer(context, builder, kind, array, place):
     """Pointer to the lanes at a position of an array."""
-    data = context.make_array(kind)(context, builder, array).data
     first = builder.mul(place, ir.Constant(place.type, LANES))
-    return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
+    return vector_pointer(context, builder, kind, array, first, _VECTOR)
 
 
 @_lanes_intrinsic(lambda values, place: values[LANES * place : LANES * (place + 1)].copy())
@@ -72,10 +73,7 @@ def fill(_typing, value):  # noqa: ARG001
     """The same number in all lanes."""
 
     def generate(_context, builder, _signature, arguments):
-        undefined = ir.Constant(_VECTOR, ir.Undefined)
-        first = builder.insert_element(undefined, arguments[0], ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return builder.shuffle_vector(first, undefined, zeros)
+        return splat_vector(builder, arguments[0], LANES)
 
     return _LANES(types.float64), generate
 

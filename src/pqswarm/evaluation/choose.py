@@ -46,15 +46,12 @@ class EvaluatorChoice:
         """The class name of the evaluator, or of the evaluator of each partition."""
         return self.reason.partition(":")[0]
 
-    def measure(self) -> float:
-        """Return the seconds per subset, timed once on at most three subsets of half the features.
+    @cached_property
+    def seconds_per_subset(self) -> float:
+        """Seconds per subset, timed once on at most three subsets of half the features.
 
         The first includes one-off work such as compilation, and counts only if it is slow.
         """
-        return self._seconds
-
-    @cached_property
-    def _seconds(self) -> float:
         rng = np.random.Generator(np.random.PCG64(0))
         n = self.evaluator.n_features
         masks = np.zeros((3, n), dtype=np.bool_)
@@ -107,7 +104,7 @@ def choose_evaluator(
     Returns
     -------
     EvaluatorChoice
-        With ``.evaluator``, ``.reason`` and ``.measure()``.
+        With ``.evaluator``, ``.reason`` and ``.seconds_per_subset``.
 
     Examples
     --------
@@ -281,9 +278,7 @@ class _ExactMatch:
         weights = None
         if self._sample_weight is not None:
             options["sample_weight"] = weights = check_estimator_weights(self._sample_weight, len(self._splits))
-        targets = [np.asarray(self._y)]
-        if np.ndim(self._y) == 2:
-            targets = list(check_target(self._y, len(self._splits)).T)
+        targets = list(check_target(self._y, len(self._splits)).T) if np.ndim(self._y) == 2 else [np.asarray(self._y)]
         partitions = self._splits.partitions()
         is_held_out = partitions is None and not self._exact.fast_evaluator.takes_splits
         problems: list[tuple[Any, Any, Any]]

@@ -123,8 +123,7 @@ def check_predictions(classifier: Classifier) -> None:
             masks = _problem_masks(X.shape[1])[: 5 if few else None]
             evaluator = classifier.evaluator(X, y, folds, scaling=scaling)
             counts = evaluator.error_counts(masks)
-            errors = evaluator.errors(masks)
-            for mask, count, error in zip(masks, counts, errors, strict=True):
+            for mask, count, error in zip(masks, counts, evaluator.errors(masks), strict=True):
                 where = f"scaling {scaling!r}, features {np.flatnonzero(mask).tolist()}"
                 wrong = folds.sizes
                 if mask.any():

@@ -133,12 +133,11 @@ def check_estimator_classes(y: AnyArray) -> None:
     """Raise scikit-learn's error if the labels are continuous."""
     from sklearn.utils.multiclass import check_classification_targets
 
-    if y.dtype.kind != "f":
-        return
-    try:
-        check_classification_targets(y)
-    except ValueError as error:
-        raise PqswarmError(str(error)) from None
+    if y.dtype.kind == "f":
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise PqswarmError(str(error)) from None
 
 
 def check_estimator_weights(sample_weight: ArrayLike, n: int) -> FloatArray:

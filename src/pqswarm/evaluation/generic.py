@@ -249,8 +249,8 @@ class GenericEvaluator(ClassificationEvaluator):
         if self._classifies:
             return super().predictions(mask)
         predicted = np.empty((self.folds.n_rows, *self.target.shape[1:]))
-        predict = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
-        for fold, values in enumerate(predict):
+        folds = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
+        for fold, values in enumerate(folds):
             predicted[self.folds.rows(fold)] = values
         return self._by_sample(predicted)
 

@@ -377,8 +377,7 @@ class Classifier(Learner):
         for point in points:
             settings = dict(zip(names, point, strict=True))
             evaluator, is_usable = cls._evaluator_at_grid_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)
-            error = evaluator.errors(np.ones((1, evaluator.n_features), dtype=np.bool_))[0]
-            accuracies.append(1.0 - error)
+            accuracies.append(1.0 - evaluator.errors(np.ones((1, evaluator.n_features), dtype=np.bool_))[0])
             usable.append(is_usable)
         return GridSearchResult(names, points, np.array(accuracies), tuple(usable))
 
@@ -459,9 +458,8 @@ class _NearestNeighbors(ScikitLearner):
 
     @classmethod
     def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
-        is_uniform = estimator.weights == "uniform"
         settings = {"n_neighbors": estimator.n_neighbors, "metric": _covered_knn_metric(estimator)}
-        return settings if is_uniform else None
+        return settings if estimator.weights == "uniform" else None
 
 
 def _covered_knn_metric(estimator: Any) -> str | None:
@@ -502,8 +500,7 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         data = np.concatenate([X, new[rows]])
         evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
         evaluator.views = [FoldView(evaluator.data, 1)]  # samples of the first fold are not predicted
-        positions = evaluator._predict(masks)[:, len(X) : len(X) + len(new)]
-        return np.asarray(evaluator.classes[positions])
+        return np.asarray(evaluator.classes[evaluator._predict(masks)[:, len(X) : len(X) + len(new)]])
 
     @classmethod
     def _evaluator_at_grid_point(
@@ -647,9 +644,15 @@ class DiscreteNBClassifier(Classifier):
         model = models.get(type(estimator))
         if model is None or estimator.class_prior is not None:
             return None
-        settings = {"model": model, "alpha": estimator.alpha, "fit_prior": bool(estimator.fit_prior)}
-        options = {"norm": getattr(estimator, "norm", False), "binarize": getattr(estimator, "binarize", 0.0)}
-        return cls._of_settings(settings | options)
+        return cls._of_settings(
+            {
+                "model": model,
+                "alpha": estimator.alpha,
+                "fit_prior": bool(estimator.fit_prior),
+                "norm": getattr(estimator, "norm", False),
+                "binarize": getattr(estimator, "binarize", 0.0),
+            }
+        )
 
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
@@ -747,8 +750,7 @@ class KNNRegressor(_NearestNeighbors, Regressor):
     def describe(self) -> str:
         """Return a short description."""
         count = self.hyperparameters.n_neighbors
-        metric = self.hyperparameters.metric.capitalize()
-        return f"the mean of {count} nearest neighbors by {metric} distance"
+        return f"the mean of {count} nearest neighbors by {self.hyperparameters.metric.capitalize()} distance"
 
 
 class OrdinaryRegressor(ScikitLearner, Regressor):
@@ -766,8 +768,7 @@ class OrdinaryRegressor(ScikitLearner, Regressor):
 
     @classmethod
     def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
-        tolerance = getattr(estimator, "tol", 1e-6)  # since scikit-learn 1.7
-        covered = not estimator.positive and tolerance == 1e-6
+        covered = not estimator.positive and getattr(estimator, "tol", 1e-6) == 1e-6  # since scikit-learn 1.7
         return {"fit_intercept": bool(estimator.fit_intercept)} if covered else None
 
 

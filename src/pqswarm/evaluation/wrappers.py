@@ -58,12 +58,10 @@ class RepeatedEvaluator(Evaluator):
 
     def error_counts(self, masks: ArrayLike) -> IntArray:
         """Return the misclassified samples of each fold; see :class:`ClassificationEvaluator`."""
-        counts = []
-        for part in self.parts:
-            if not isinstance(part, ClassificationEvaluator):
-                raise PqswarmError("error counts exist only for classifiers: use errors.")
-            counts.append(part.error_counts(masks)[:, self._first :])
-        return np.concatenate(counts, axis=1)
+        parts = [part for part in self.parts if isinstance(part, ClassificationEvaluator)]
+        if len(parts) < len(self.parts):
+            raise PqswarmError("error counts exist only for classifiers: use errors.")
+        return np.concatenate([part.error_counts(masks)[:, self._first :] for part in parts], axis=1)
 
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over all folds of all partitions."""
@@ -392,7 +390,3 @@ class GroupedEvaluator:
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of these features in each fold, shape (m, n_folds)."""
         return np.asarray(self.evaluator.fold_errors(self.groups.expand(self.checked_masks(masks))))
-
-    def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the prediction for each sample, for one row of bits."""
-        return np.asarray(self.evaluator.predictions(self.groups.expand(np.asarray(mask, dtype=np.bool_))))

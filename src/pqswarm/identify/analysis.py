@@ -3,23 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, Field, FiniteFloat, PositiveInt, ValidationError
 
 from pqswarm._base.text import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import MEASURED, in_words
 from pqswarm.identify.rows import clock_text, event_row
 from pqswarm.identify.tolerance import rank_event
-from pqswarm.measure.event import Event
+from pqswarm.measure.event import Event, restore_record
 from pqswarm.measure.incidents.stages import Incident, order_in_time
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from pqswarm.measure import Characterization
 
 NOT_AN_EVENT = "not an event"
@@ -55,9 +55,9 @@ class EventResult:
 
     event: Event
     rule_label: str
-    probabilities: Mapping[str, float]
+    probabilities: Mapping[str, Annotated[float, Field(ge=0, le=1)]]
     agreement: str
-    window: tuple[float, float]
+    window: tuple[FiniteFloat, FiniteFloat]
     reference_source: str = ""
     known: bool = True
     model_label: str = ""
@@ -70,9 +70,9 @@ class EventResult:
         event = Event.of(plain)
         if not isfinite(event.start):
             raise PqswarmError("not an event: its start is not a finite number of seconds.")
-        fields = _validate_analysis_fields(_event_result_model(), plain, "the analysis on an event")
-        fields["probabilities"] = dict(sorted(fields["probabilities"].items(), key=lambda item: -item[1]))
-        return cls(event, **fields)
+        result = restore_record(cls, {**plain, "event": event}, "the analysis on an event")
+        ordered = sorted(result.probabilities.items(), key=lambda item: -item[1])
+        return replace(result, probabilities=dict(ordered))
 
     def __eq__(self, other: object) -> bool:
         """Whether all values are equal; NaN equals NaN."""
@@ -102,12 +102,6 @@ class EventResult:
     def probability(self) -> float:
         """Probability of the class; 0 if the event was left to the rules."""
         return next(iter(self.probabilities.values()), 0.0)
-
-    @property
-    def runner_up(self) -> tuple[str, float]:
-        """The second most probable class, and its probability."""
-        items = list(self.probabilities.items())
-        return items[1] if len(items) > 1 else ("", 0.0)
 
     def clock(self, start: datetime | None) -> str:
         """Return the time of day to the millisecond, given that of the first sample, or ``"+0.275 s"`` after it."""
@@ -235,7 +229,7 @@ class Analysis:
         >>> Analysis.of(analysis.as_dict()) == analysis
         True
         """
-        fields = _validate_analysis_fields(_analysis_model(), plain, "an analysis")
+        fields = _validate_analysis_fields(_AnalysisFields, plain, "an analysis")
         fields["events"] = tuple(map(EventResult.of, fields["events"]))
         fields["thresholds"] = Thresholds.of(fields["thresholds"])
         incidents = [Incident.of(incident, len(fields["events"])) for incident in fields["incidents"]]
@@ -349,10 +343,8 @@ class Analysis:
         }
 
 
-def _validate_analysis_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
+def _validate_analysis_fields(model: type[BaseModel], plain: object, what: str) -> dict[str, Any]:
     """Return the checked fields of a mapping that may come from anywhere."""
-    from pydantic import ValidationError
-
     try:
         return dict(model.model_validate(dict(plain) if isinstance(plain, Mapping) else plain))
     except ValidationError as error:
@@ -361,45 +353,21 @@ def _validate_analysis_fields(model: "type[BaseModel]", plain: object, what: str
         raise PqswarmError(shorten(f"not {what}: {where}{': ' if where else ''}{first['msg']}.", 300)) from None
 
 
-@cache
-def _event_result_model() -> "type[BaseModel]":
-    from pydantic import BaseModel, Field, FiniteFloat
-
-    class EventFields(BaseModel):
-        rule_label: str
-        probabilities: dict[str, Annotated[float, Field(ge=0, le=1)]]
-        agreement: str
-        window: tuple[FiniteFloat, FiniteFloat]
-        reference_source: str
-        known: bool
-        model_label: str = ""
-        by_hand: str = ""
-        correction: str = ""
-
-    return EventFields
-
-
-@cache
-def _analysis_model() -> "type[BaseModel]":
-    from pydantic import BaseModel, Field, FiniteFloat, PositiveInt
-
-    class AnalysisFields(BaseModel):
-        source: str
-        path: str
-        station: str
-        start: datetime | None
-        sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
-        frequency: Annotated[FiniteFloat, Field(gt=0)]
-        nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
-        n_samples: PositiveInt
-        thresholds: dict[str, float]
-        events: list[dict[str, Any]]
-        incidents: list[dict[str, Any]] = []
-        references: tuple[Reference, ...]
-        channels: tuple[ChannelState, ...] = ()
-        caveats: tuple[str, ...]
-        notes: tuple[str, ...]
-        no_event_reason: str = ""
-        remarks: tuple[str, ...] = ()
-
-    return AnalysisFields
+class _AnalysisFields(BaseModel):
+    source: str
+    path: str
+    station: str
+    start: datetime | None
+    sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
+    frequency: Annotated[FiniteFloat, Field(gt=0)]
+    nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
+    n_samples: PositiveInt
+    thresholds: dict[str, float]
+    events: list[dict[str, Any]]
+    incidents: list[dict[str, Any]] = []
+    references: tuple[Reference, ...]
+    channels: tuple[ChannelState, ...] = ()
+    caveats: tuple[str, ...]
+    notes: tuple[str, ...]
+    no_event_reason: str = ""
+    remarks: tuple[str, ...] = ()

@@ -141,15 +141,15 @@ def possible_labels(
     return tuple(name for name in class_names if name in offered)
 
 
-def calibrate_shares(
-    shares: Mapping[str, float], event_type: str, result: ChannelResult, samples_per_cycle: float
+def calibrate_probabilities(
+    probabilities: Mapping[str, float], event_type: str, result: ChannelResult, samples_per_cycle: float
 ) -> dict[str, float]:
     """Return the probabilities of the classes of an event, calibrated for its recording.
 
     The class of a sag, swell or interruption is measured, and its raw probability is 1. The others keep their
     proportions.
     """
-    best, raw = next(iter(shares.items()))
+    best, raw = next(iter(probabilities.items()))
     thd = 0.0 if result.spectrum is None else result.spectrum.thd_above_noise
     noise = float(np.log10(np.clip(result.noise if result.noise == result.noise else _USUAL_NOISE, 1e-3, 0.1))) + 2
     loud = max(noise - _LOUD, 0.0)
@@ -167,8 +167,10 @@ def calibrate_shares(
         score += _DISTORTED * (_BACKGROUND[0] < thd < _BACKGROUND[1]) + _LOUD_FLICKER * loud * (event_type == "flicker")
     sure = float(1 / (1 + np.exp(-score)))
     others = (1 - sure) / (1 - raw) if raw < 1 else 0.0
-    found = {name: sure if name == best else min(share * others, sure) for name, share in shares.items()}
-    return {name: round(share, 6) for name, share in found.items()}
+    found = {
+        name: sure if name == best else min(probability * others, sure) for name, probability in probabilities.items()
+    }
+    return {name: round(probability, 6) for name, probability in found.items()}
 
 
 def event_window(event: Event, found: Characterization, others: Iterable[Event]) -> tuple[int, int]:
@@ -211,11 +213,6 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
         stop = min(max(stop, first + shortest), found.n_samples)
         first = max(min(first, stop - shortest), 0)
     return first, stop
-
-
-def worst_channel(event: Event, found: Characterization) -> ChannelResult:
-    """Return the worst channel of an event."""
-    return next(one for one in found.channels if event.worst.number in (one.number, -1))
 
 
 def read_window_samples(
@@ -346,7 +343,7 @@ class _EventClassifier:
 
     def classify(self, event: Event) -> EventResult:
         """Classify an event by its window on the worst channel."""
-        result = worst_channel(event, self.found)
+        result = next(one for one in self.found.channels if event.worst.number in (one.number, -1))
         beside = self._beside(event)
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
@@ -365,31 +362,33 @@ class _EventClassifier:
                 rule = "flicker_with_harmonics"
             classes = measured_classes(classes, event.type, rule, thd, self.found.thresholds.thd)
         is_measured = is_bundled and classes == {rule}
-        shares = {rule: 1.0} if is_measured else {}
+        probabilities = {rule: 1.0} if is_measured else {}
         known = True
         model_label = ""
         reason = "the model analyses one channel at a time"
         if event.type not in _OF_SYSTEMS and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
             if prediction is not None:
-                shares, known = _classified_probabilities(prediction)
-        if shares and is_bundled:
-            shares = calibrate_shares(shares, event.type, result, rate / frequency)
-        if not shares:
+                probabilities, known = _classified_probabilities(prediction)
+        if probabilities and is_bundled:
+            probabilities = calibrate_probabilities(probabilities, event.type, result, rate / frequency)
+        if not probabilities:
             agreement = f"rules only: {reason}"
         elif is_measured:
             agreement = MEASURED
         elif known:
-            model_label = next(iter(shares))
+            model_label = next(iter(probabilities))
             agreement = describe_agreement(rule, model_label, self.model.class_names, result, self.found)
             if is_bundled and rule in classes - {model_label} and settle_class(rule, model_label) == rule:
-                best = shares[model_label]
-                others = {name: min(share, 1 - best) for name, share in shares.items() if name != rule}
-                shares = {rule: best, **others}
+                best = probabilities[model_label]
+                others = {
+                    name: min(probability, 1 - best) for name, probability in probabilities.items() if name != rule
+                }
+                probabilities = {rule: best, **others}
         else:
             agreement = "cannot be compared: unlike all training events of the model"
         window = (first / rate, stop / rate)
-        return EventResult(event, rule, shares, agreement, window, result.reference_source, known, model_label)
+        return EventResult(event, rule, probabilities, agreement, window, result.reference_source, known, model_label)
 
     @cached_property
     def _starts(self) -> list[float]:
@@ -452,7 +451,9 @@ class _EventClassifier:
 
 def _classified_probabilities(prediction: Prediction) -> tuple[dict[str, float], bool]:
     """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
-    shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
-    ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
+    probabilities = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
+    ordered = sorted(
+        ((name, probability) for name, probability in probabilities if probability > 0), key=lambda item: -item[1]
+    )
     # If the standard allows a single class, the event has it, whether known or not.
     return dict(ordered), bool(prediction.known[0]) or len(ordered) == 1

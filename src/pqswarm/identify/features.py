@@ -141,15 +141,14 @@ def order_features(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: 
     def total(which: BoolArray) -> float:
         return max(float(np.sqrt(power[which].sum())), _NOTHING)
 
-    found = {f"order.{k}": max(float(np.sqrt(power[k])), _NOTHING / 2) if k < power.size else 0.0 for k in ORDERS}
-    found |= {f"thd.{last}": total(order <= last) for last in _SUMS}
-    odd = (order % 2 == 1) & (order % 3 > 0)
-    found |= {f"odd.{last}": total(odd & (order <= last)) for last in (7, 15)}
-    found |= {f"even.{last}": total((order % 2 == 0) & (order <= last)) for last in (7, 15)}
     above_7 = total((order > 7) & (order <= 15))
     above_15 = total((order > 15) & (order <= 31))
     high = scatter[max(2, power.size // 2) :]
-    return found | {
+    return {
+        **{f"order.{k}": max(float(np.sqrt(power[k])), _NOTHING / 2) if k < power.size else 0.0 for k in ORDERS},
+        **{f"thd.{last}": total(order <= last) for last in _SUMS},
+        **{f"odd.{last}": total((order % 2 == 1) & (order % 3 > 0) & (order <= last)) for last in (7, 15)},
+        **{f"even.{last}": total((order % 2 == 0) & (order <= last)) for last in (7, 15)},
         "thd": total(order >= 2),
         "triplen.15": total((order % 3 == 0) & (order % 2 == 1) & (order <= 15)),
         "above.7": above_7,
@@ -285,17 +284,18 @@ def capture_features(capture: FloatArray, bandwidth: float = WIDEST) -> FloatArr
     """
     if capture.ndim != 1 or capture.size < 2.1 * SAMPLES_PER_CYCLE:
         raise PqswarmError("a capture must have at least 2.1 cycles.")
-    found: dict[str, float] = {}
     spectra = _cycle_spectra_for_features(capture)
     live = np.abs(spectra[:, 1]) >= 0.3 * np.abs(spectra[:, 1]).max()
-    _capture_level_features(capture, found)
-    _capture_modulation_features(capture, found)
-    _capture_harmonic_features(spectra[live], found)
-    _capture_notch_features(capture, live, found)
-    _capture_transient_features(capture, bandwidth, found)
-    found |= order_features(capture, SAMPLES_PER_CYCLE, live, bandwidth)
-    found |= shape_features(capture, SAMPLES_PER_CYCLE, live, bandwidth)
-    found |= step_features(capture, SAMPLES_PER_CYCLE)
+    found = {
+        **_capture_level_features(capture),
+        **_capture_modulation_features(capture),
+        **_capture_harmonic_features(spectra[live]),
+        **_capture_notch_features(capture, live),
+        **_capture_transient_features(capture, bandwidth),
+        **order_features(capture, SAMPLES_PER_CYCLE, live, bandwidth),
+        **shape_features(capture, SAMPLES_PER_CYCLE, live, bandwidth),
+        **step_features(capture, SAMPLES_PER_CYCLE),
+    }
     values = np.array([max(found.get(name, 0.0), _MIN_VALUES.get(name, -np.inf)) for name in MEASURES])
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
@@ -305,14 +305,15 @@ def _feature_square_roots(squares: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-def _capture_level_features(capture: FloatArray, found: dict[str, float]) -> None:
+def _capture_level_features(capture: FloatArray) -> dict[str, float]:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     centre = float(np.median(moving_mean(capture, cycle)))
     squares = 2 * (capture - centre) ** 2
     half = _feature_square_roots(moving_mean(squares, cycle // 2)[::hop])
     rms = _feature_square_roots(moving_mean(squares, cycle)[::hop])
-    normal = _normal_level_for_features(rms)
-    found |= {
+    # The first, last or median level, whichever is closest to 1 pu.
+    normal = float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
+    return {
         "half.minimum": float(half.min()),
         "half.maximum": float(half.max()),
         "rms.minimum": float(rms.min()),
@@ -330,12 +331,7 @@ def _capture_level_features(capture: FloatArray, found: dict[str, float]) -> Non
     }
 
 
-def _normal_level_for_features(rms: FloatArray) -> float:
-    """The normal level: the first, last or median one, whichever is closest to 1 pu."""
-    return float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
-
-
-def _capture_modulation_features(capture: FloatArray, found: dict[str, float]) -> None:
+def _capture_modulation_features(capture: FloatArray) -> dict[str, float]:
     """Measure the amplitude of the fundamental, cycle by cycle."""
     cycle = SAMPLES_PER_CYCLE
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
@@ -345,7 +341,7 @@ def _capture_modulation_features(capture: FloatArray, found: dict[str, float]) -
     lag = max(8, amplitude.size // 3)
     far = np.abs(amplitude[lag:] - amplitude[:-lag])
     depth, fit = _best_sine_for_features(amplitude)
-    found |= {
+    return {
         "fundamental.spread": float(high - low) / usual,
         "fundamental.change": float(np.median(np.abs(amplitude[4:] - amplitude[:-4]))) / usual,
         "fundamental.drift": float(np.median(far)) / usual if far.size else 0.0,
@@ -358,10 +354,8 @@ def _capture_modulation_features(capture: FloatArray, found: dict[str, float]) -
 def _best_sine_for_features(values: FloatArray) -> tuple[float, float]:
     """Amplitude of the best-fitting sine of 0.02 to 0.5 per cycle, and the fraction of the variance it explains."""
     bases = _sines_for_features(values.size)
-    centred = values - values.mean()
-    power = float((centred**2).sum())
-    explained = np.einsum("kij,j->ki", bases, values) ** 2
-    gain = explained.sum(axis=1) - values.size * values.mean() ** 2
+    power = float(((values - values.mean()) ** 2).sum())
+    gain = (np.einsum("kij,j->ki", bases, values) ** 2).sum(axis=1) - values.size * values.mean() ** 2
     best = int(gain.argmax())
     depth = float(np.sqrt(max(2 * gain[best], 0.0) / values.size))
     return depth, float(gain[best] / power) if power > 0 else 0.0
@@ -371,13 +365,8 @@ def _best_sine_for_features(values: FloatArray) -> tuple[float, float]:
 def _sines_for_features(size: int) -> FloatArray:
     """Orthonormal bases of a constant and a sine, one for each frequency: shape (n_frequencies, 3, size)."""
     time = np.arange(size) / 8
-    bases = []
-    for frequency in np.linspace(0.02, 0.5, 25):
-        columns = np.column_stack(
-            [np.ones(size), np.cos(2 * np.pi * frequency * time), np.sin(2 * np.pi * frequency * time)]
-        )
-        bases.append(np.linalg.qr(columns)[0].T)
-    return np.array(bases)
+    angles = [2 * np.pi * frequency * time for frequency in np.linspace(0.02, 0.5, 25)]
+    return np.array([np.linalg.qr(np.column_stack([np.ones(size), np.cos(a), np.sin(a)]))[0].T for a in angles])
 
 
 def _cycle_spectra_for_features(capture: FloatArray) -> AnyArray:
@@ -385,16 +374,14 @@ def _cycle_spectra_for_features(capture: FloatArray) -> AnyArray:
     cycle = SAMPLES_PER_CYCLE
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
     blocks = capture[starts[:, np.newaxis] + np.arange(cycle)]
-    spectra: AnyArray = np.fft.rfft(blocks, axis=1)[:, : int(_HIGHEST) + 1] * (2 / cycle)
-    return spectra
+    return np.asarray(np.fft.rfft(blocks, axis=1)[:, : int(_HIGHEST) + 1] * (2 / cycle))
 
 
-def _capture_harmonic_features(spectra: AnyArray, found: dict[str, float]) -> None:
-    share = np.abs(spectra) / np.maximum(np.abs(spectra[:, 1:2]), 1e-9)
-    usual = np.median(share, axis=0)
+def _capture_harmonic_features(spectra: AnyArray) -> dict[str, float]:
+    usual = np.median(np.abs(spectra) / np.maximum(np.abs(spectra[:, 1:2]), 1e-9), axis=0)
     characteristic = usual[[5, 7, 11, 13]]
     high = float(np.sqrt((usual[14:] ** 2).sum()))
-    found |= {f"harmonic.{order}": float(usual[order]) for order in _ORDERS} | {
+    return {f"harmonic.{order}": float(usual[order]) for order in _ORDERS} | {
         "harmonic.least": float(characteristic.min()),
         "harmonic.most": float(characteristic.max()),
         "harmonic.even": float(np.sqrt((usual[[2, 4, 6, 8, 10, 12]] ** 2).sum())),
@@ -403,7 +390,7 @@ def _capture_harmonic_features(spectra: AnyArray, found: dict[str, float]) -> No
     }
 
 
-def _capture_notch_features(capture: FloatArray, live: AnyArray, found: dict[str, float]) -> None:
+def _capture_notch_features(capture: FloatArray, live: AnyArray) -> dict[str, float]:
     """Measure the common shape of the cycles, without the orders up to 13."""
     cycle = SAMPLES_PER_CYCLE
     count = capture.size // cycle
@@ -414,13 +401,13 @@ def _capture_notch_features(capture: FloatArray, live: AnyArray, found: dict[str
     spectrum[int(_NOTCH) + 1 :] = 0
     shape = np.fft.irfft(spectrum, cycle)
     variance = max(float(np.mean(shape**2)), 1e-18)
-    found |= {
+    return {
         "notch.peak": float(np.abs(shape).max()),
         "notch.kurtosis": float(np.mean(shape**4)) / variance**2,
     }
 
 
-def _capture_transient_features(capture: FloatArray, bandwidth: float, found: dict[str, float]) -> None:
+def _capture_transient_features(capture: FloatArray, bandwidth: float) -> dict[str, float]:
     """Measure the largest deviation, in octaves, from the cycles before and after and from steady cycles of all levels.
 
     Causal filters find onsets and anti-causal ones ends, as in :mod:`pqswarm.measure.detect.transients`: a step agrees
@@ -432,6 +419,7 @@ def _capture_transient_features(capture: FloatArray, bandwidth: float, found: di
     step = capture[cycle:] - capture[:-cycle]
     shape, levels = _steady_shape_for_features(capture)
     both = np.stack([capture, shape])
+    found: dict[str, float] = {}
     for name, sections in _feature_filters().items():
         if name != "transient.all" and MEASURES[name] > bandwidth:
             continue
@@ -456,6 +444,7 @@ def _capture_transient_features(capture: FloatArray, bandwidth: float, found: di
             place = int(deviation.argmax())
             own = min(levels, key=lambda level: abs(capture[place] - level * shape[place]))
             found |= burst_features(capture - own * shape, deviation, noise, cycle)
+    return found
 
 
 def _steady_shape_for_features(capture: FloatArray) -> tuple[FloatArray, list[float]]:
@@ -475,8 +464,15 @@ def _steady_shape_for_features(capture: FloatArray) -> tuple[FloatArray, list[fl
     rows[odd] = np.roll(rows[odd], cycle // 2, axis=1)
     shape = np.median(rows / max(usual, 0.05), axis=0)
     middle = 0.5 * float(level.min() + level.max())
-    levels = [usual, float(half.min()), float(half.max()), float(half[0]), float(half[-1])]
-    levels += [float(np.median(side)) for side in (level[level <= middle], level[level >= middle])]
+    levels = [
+        usual,
+        float(half.min()),
+        float(half.max()),
+        float(half[0]),
+        float(half[-1]),
+        float(np.median(level[level <= middle])),
+        float(np.median(level[level >= middle])),
+    ]
     return np.resize(shape, capture.size), list(dict.fromkeys(levels))
 
 
@@ -521,9 +517,7 @@ def usable_features(sampling_rate: float, frequency: float) -> BoolArray:
     >>> [name for name, yes in zip(FEATURES, usable_features(3200, 50), strict=True) if yes][0]
     'D4.minimum'
     """
-    highest = MARGIN * sampling_rate / (2 * frequency)
-    yes: BoolArray = feature_upper_frequencies() <= highest
-    return yes
+    return np.asarray(feature_upper_frequencies() <= MARGIN * sampling_rate / (2 * frequency))
 
 
 def bandwidth_of(sampling_rate: float, frequency: float) -> float:

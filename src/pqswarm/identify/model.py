@@ -129,8 +129,8 @@ def model_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
     """Return log-scores of classes (n, n_classes), up to a constant: probabilities would underflow."""
     if hasattr(estimator, "predict_joint_log_proba"):
         return np.asarray(estimator.predict_joint_log_proba(rows))
-    shares = estimator.predict_proba(rows)
-    return np.asarray(np.log((1 - _DOUBT) * shares + _DOUBT / shares.shape[1]))
+    probabilities = estimator.predict_proba(rows)
+    return np.asarray(np.log((1 - _DOUBT) * probabilities + _DOUBT / probabilities.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +144,9 @@ class ModelExperts:
     @classmethod
     def fit(cls, classifier: Classifier, data: FloatArray, labels: IntArray, n_classes: int) -> "ModelExperts":
         """Fit both to scaled features."""
-        discriminant = ModelDiscriminant.fit(data, labels, n_classes)
         return cls(
             fit_model_estimator(classifier, data, labels),
-            discriminant,
+            ModelDiscriminant.fit(data, labels, n_classes),
             model_log_priors(labels, n_classes),
         )
 
@@ -208,8 +207,8 @@ def fit_model_weights(
     """Return temperature and weight of :meth:`ModelExperts.scores` under which true classes are most likely."""
 
     def loss(temperature: float, weight: float) -> float:
-        shares = model_probabilities(combine_model_scores(first, second, priors, temperature, weight))
-        return float(-np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-12)).mean())
+        probabilities = model_probabilities(combine_model_scores(first, second, priors, temperature, weight))
+        return float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-12)).mean())
 
     pairs = [
         (round(float(temperature), 4), weight)
@@ -289,15 +288,12 @@ class Prediction:
         The classes.
     probabilities : ndarray of shape (n, n_classes)
         Rows sum to 1.
-    subset : FeatureSubset
-        Features used.
     known : ndarray of bool, shape (n,)
         False for an event unlike all training events, whose probabilities mean little.
     """
 
     class_names: tuple[str, ...]
     probabilities: FloatArray
-    subset: FeatureSubset
     known: BoolArray
 
     @property
@@ -435,13 +431,13 @@ class Model:
         columns = rows[:, [FEATURES.index(name) for name in subset.columns]]
         scaled = scale_for_model(columns, table.knots)
         scores = self._experts[subset].scores(scaled[:, : len(subset.names)], subset.temperature, subset.discriminant)
-        shares = model_probabilities(self._only(scores, classes))
+        probabilities = model_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
             known = (
                 self._distances[subset].to_nearest(scaled + model_overshoot(columns, table.knots)) <= subset.farthest
             )
-        return Prediction(self.class_names, shares, subset, known)
+        return Prediction(self.class_names, probabilities, known)
 
     def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:
         """Scores with those of other classes at minus infinity."""
@@ -623,16 +619,12 @@ def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Mo
     subsets = tuple(_read_model_subset(given, FEATURES) for given in manifest["subsets"])
     classifier = _read_model_classifier(manifest["classifier"], manifest["hyperparameters"])
     labels = arrays["labels"].astype(np.int64)
-    knots = arrays["knots"]
-    if knots.ndim != 2 or knots.shape[1] < 2:
-        raise FileFormatError("is damaged: its scaling does not fit its features.")
-    if not np.isfinite(knots).all():
-        raise FileFormatError("is damaged: its scaling is not finite.")
-    knots = knots.astype(np.float64)
+    knots = arrays["knots"].astype(np.float64)
+    is_table = knots.ndim == 2 and knots.shape[1] > 1 and np.isfinite(knots).all()
+    if not is_table or not (np.diff(knots, axis=1) >= 0).all():
+        raise FileFormatError("is damaged: its scaling is not made of finite, ascending numbers for each feature.")
     if arrays["codes"].ndim != 1 or arrays["others"].ndim != 1:
         raise FileFormatError("is damaged: the features of its events are not in sequence.")
-    if not (np.diff(knots, axis=1) >= 0).all():
-        raise FileFormatError("is damaged: its scaling is not ascending.")
     if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")
     tables = _split_model_events(manifest, subsets, arrays["codes"], arrays["others"], labels, knots)

@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache, partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from pqswarm.errors import PqswarmError
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 _MOMENTARY_CYCLES = 30.0
 _TEMPORARY_SECONDS = 3.0
@@ -51,17 +49,8 @@ def duration_text(duration: float, nominal_frequency: float) -> str:
     return f"{cycles:.0f} cycles ({float(f'{duration:.3g}'):g} s)"
 
 
-def join_names(names: tuple[str, ...], phases: tuple[str, ...], system: str = "") -> str:
-    """Say on which channels something happened: ``"phases A and B of bar 1"``, or names if a phase is unknown."""
-    known = all(phases)
-    words = phases if known else names
-    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-    if known:
-        text = f"{'phase' if len(words) == 1 else 'phases'} {text}"
-    return f"{text} of {system}" if system and known else text
-
-
 _Record = TypeVar("_Record")
+_event_adapter = cache(TypeAdapter)
 EVENT_TYPES: Mapping[str, str] = {
     "interruption": "interruption",
     "sag": "sag",
@@ -277,9 +266,14 @@ def event_time(first_sample: datetime | None, offset: float) -> datetime | None:
 
 
 def name_parts(parts: Iterable[ChannelEvent], system: str = "") -> str:
-    """Name the phases, or channels, of some parts, each once: ``"phases A and B"``."""
+    """Say on which channels parts are, each once: ``"phases A and B of bar 1"``, or names if a phase is unknown."""
     names, phases = zip(*dict.fromkeys((part.channel, part.phase) for part in parts), strict=True)
-    return join_names(names, phases, system)
+    known = all(phases)
+    words = phases if known else names
+    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    if known:
+        text = f"{'phase' if len(words) == 1 else 'phases'} {text}"
+    return f"{text} of {system}" if system and known else text
 
 
 def group_parts(
@@ -304,20 +298,11 @@ def group_overlapping(parts: Iterable[ChannelEvent]) -> list[list[ChannelEvent]]
 
 def restore_record(record: Callable[..., _Record], plain: Mapping[str, Any], what: str) -> _Record:
     """Restore a frozen record from plain values, or raise :class:`PqswarmError` that it is not `what`."""
-    from pydantic import ValidationError
-
     try:
         restored: _Record = _event_adapter(record).validate_python(plain)
     except (ValidationError, RecursionError, TypeError) as error:
         raise PqswarmError(f"not {what}: {error}") from None
     return restored
-
-
-@cache
-def _event_adapter(record: Any) -> "TypeAdapter[Any]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(record)
 
 
 def _event_without_nan(value: Any) -> Any:

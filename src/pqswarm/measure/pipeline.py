@@ -103,8 +103,7 @@ def characterize(
         for i, channel_spans in enumerate(spans):
             sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
             transients += sharp
-            parts = finder.find(i, channel_spans)
-            sags += [part for part in parts if not finder.is_by_transient(part, i, sharp)]
+            sags += [one for one in finder.find(i, channel_spans) if not finder.is_by_transient(one, i, sharp)]
             if supply.references[i].volts > 0:
                 changes += find_voltage_changes(
                     urms[i], scan.time, channel_spans, supply.frequency, levels.voltage_change, supply.part_on(i)

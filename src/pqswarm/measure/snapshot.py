@@ -109,7 +109,7 @@ class ChannelSnapshot:
     spectrum: Spectrum | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain values; `orders` of the spectrum are shares of the fundamental, 0 first."""
+        """Return the attributes as plain values; `orders` of the spectrum are fractions of the fundamental, 0 first."""
         plain = {**asdict(self), "spectrum": None}
         if self.spectrum is not None:
             orders = [abs(self.spectrum.dc) / self.spectrum.fundamental, 1.0, *self.spectrum.harmonics]
@@ -136,7 +136,7 @@ class SystemSnapshot:
     zero : Phasor or None
         None between phases, where there is none.
     unbalance, zero_unbalance : float or None
-        Negative and zero sequence over the positive one [share].
+        Negative and zero sequence over the positive one [fraction].
     """
 
     name: str

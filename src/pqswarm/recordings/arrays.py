@@ -118,8 +118,8 @@ def _read_rte_npz(array: AnyArray, source: str) -> list[RawRecording]:
             RawChannel(name, "V" if name.startswith("V") else "A", name[1].upper(), row * factor)
             for (name, factor), row in zip(_RTE_FACTORS.items(), _npz_floats(record), strict=True)
         ]
-        about = f"{source}, record {n}", "npz (RTE)", [note]
-        recordings.append(RawRecording(channels, _RTE_RATE, _RTE_FREQUENCY, None, *about))
+        place = f"{source}, record {n}"
+        recordings.append(RawRecording(channels, _RTE_RATE, _RTE_FREQUENCY, None, place, "npz (RTE)", [note]))
     return recordings
 
 

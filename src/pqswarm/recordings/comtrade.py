@@ -415,8 +415,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     config = parse_cfg(text)
     data = open_dat(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
-    notes += config.notes + data.notes
-    notes += _notes_on_comtrade_ratios(config)
+    notes += config.notes + data.notes + _notes_on_comtrade_ratios(config)
     sources = [
         RawSource(
             config.analog,
@@ -694,7 +693,8 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         )
     lines += [f"{n},{_cfg_field_text(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
     multiplier = _dat_time_multiplier(recording.n_samples / recording.sampling_rate)
-    began = _cfg_date_text(recording.start)
+    start = recording.start or datetime(1970, 1, 1)
+    began = f"{start:%d/%m/}{start.year:04d}{start:,%H:%M:%S.%f}"
     lines += [
         f"{recording.nominal_frequency:.12g}",
         "1",
@@ -762,11 +762,6 @@ def _dat_time_multiplier(duration: float) -> float:
     while duration * 1e6 / multiplier > _LAST_STAMP:
         multiplier *= 10
     return multiplier
-
-
-def _cfg_date_text(start: datetime | None) -> str:
-    moment = start or datetime(1970, 1, 1)
-    return f"{moment:%d/%m/}{moment.year:04d}{moment:,%H:%M:%S.%f}"
 
 
 def _write_ascii_dat(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:

@@ -131,8 +131,8 @@ def _frequency_correction(signals: list[FloatArray], sampling_rate: float, guess
     """Correction of the guessed frequency [Hz]."""
     cycle = round(sampling_rate / guess)
     hop = max(cycle // 4, 1)
-    steps: list[FloatArray] = []
-    weak: list[FloatArray] = []
+    steps = [np.empty(0)]
+    weak = [np.empty(0)]
     for x in signals:
         turn = np.exp(-2j * np.pi * guess / sampling_rate * np.arange(x.size))
         phasor = moving_mean(x * turn, cycle)
@@ -142,16 +142,15 @@ def _frequency_correction(signals: list[FloatArray], sampling_rate: float, guess
         if phasor.size <= lag:
             continue
         before, after = phasor[:-lag:hop], phasor[lag::hop]
-        n = min(before.size, after.size)
-        before, after = before[:n], after[:n]
+
         size = np.minimum(np.abs(before), np.abs(after))
         step = np.angle(after * np.conj(before)) * sampling_rate / (2 * np.pi * lag)
         live = size > 0.3 * np.abs(phasor).max()
         steps.append(step[(live & (np.abs(np.abs(after) - np.abs(before)) < 0.03 * size))])
         weak.append(step[live])
-    chosen = np.concatenate(steps) if steps else np.empty(0)
+    chosen = np.concatenate(steps)
     if chosen.size < 3:
-        chosen = np.concatenate(weak) if weak else np.empty(0)
+        chosen = np.concatenate(weak)
     return float(np.median(chosen)) if chosen.size else None
 
 

@@ -129,16 +129,11 @@ class PqdifScalar:
 
     def number(self) -> float:
         """The value as a number; NaN if it is not a number."""
-        if self.kind not in _TYPES or not (self.kind < 10 or 20 <= self.kind <= 41):
-            return float("nan")
-        return float(np.frombuffer(self.content, _TYPES[self.kind])[0])
+        return float(np.frombuffer(self.content, _TYPES[self.kind])[0]) if self.kind in _NUMERIC else float("nan")
 
     def time(self) -> datetime | None:
         """The value as a time, or None."""
-        if self.kind != 50:
-            return None
-        days, seconds = np.frombuffer(self.content, _STAMP)[0].item()
-        return pqdif_time(days, seconds)
+        return pqdif_time(*np.frombuffer(self.content, _STAMP)[0].item()) if self.kind == 50 else None
 
 
 @dataclass(frozen=True)
@@ -561,8 +556,10 @@ class _PqdifCollector:
         if start is not None and chosen[0].first and chosen[0].start is None:
             start = shift_time(start, chosen[0].first)
         channels = [wave.channel for wave in chosen]
-        about = f"{self.source}, observation {self.n_observations}", "PQDIF", notes
-        return RawRecording(channels, chosen[0].rate, self.frequency, start, *about, station=self.station)
+        place = f"{self.source}, observation {self.n_observations}"
+        return RawRecording(
+            channels, chosen[0].rate, self.frequency, start, place, "PQDIF", notes, station=self.station
+        )
 
     def waveform(self, i: int, known: PqdifInstances, notes: list[str]) -> _PqdifWaveform | None:
         """One channel of an observation; None if it is not a waveform."""

@@ -396,8 +396,7 @@ class Recording(RecordingHeader):
             The channel.
         """
         named = [channel for channel in self.channels if channel.name == name]
-        by_phase = [channel for channel in self.voltages if channel.phase == name]
-        matching = named or by_phase
+        matching = named or [channel for channel in self.voltages if channel.phase == name]
         if len(matching) != 1:
             names = ", ".join(channel.name for channel in self.channels)
             raise PqswarmError(f"{self.source or 'the recording'} has no single channel {name!r}; it has {names}.")

@@ -112,8 +112,17 @@ class SampleRecording:
         values = values[:, first - pages.start * _PAGE :][:, : stop - first]
         channels = tuple(one.with_samples(row) for one, row in zip(self.channels, values, strict=True))
         start = shift_time(self.start, first / self.sampling_rate)
-        about = self.source, self.format, self.notes, self.station, self.path
-        return Recording(channels, self.sampling_rate, self.nominal_frequency, start, *about)
+        return Recording(
+            channels,
+            self.sampling_rate,
+            self.nominal_frequency,
+            start,
+            self.source,
+            self.format,
+            self.notes,
+            self.station,
+            self.path,
+        )
 
     def _page(self, number: int) -> FloatArray:
         """All channels (n_channels, 65536), even beyond the end."""

@@ -536,8 +536,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
     offset = layout.first_row + kept.start
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> Sequence[FloatArray]:
-        table = rows.table(offset + first, offset + stop, [layout.columns[i] for i in channels])
-        return list(table.T)
+        return list(rows.table(offset + first, offset + stop, [layout.columns[i] for i in channels]).T)
 
     channels = [RawHeader(name, unit, "") for name, unit in zip(layout.names, layout.units, strict=True)]
     source = RawSource(

@@ -361,5 +361,4 @@ class TextRows:
         return result
 
     def _fields(self, row: bytes) -> list[str]:
-        text = row.decode(self.encoding, errors="replace").replace("\0", "")
-        return split_fields(text, self.delimiter)
+        return split_fields(row.decode(self.encoding, errors="replace").replace("\0", ""), self.delimiter)

@@ -16,9 +16,8 @@ from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
 from pqswarm.search.sffs import SFFS, SFFSParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters, VelocityParameters, VelocitySwarm
-from pqswarm.search.swarm2d import Swarm2D, Swarm2DParameters
 from pqswarm.search.umda import UMDA, UMDAParameters
-from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
+from pqswarm.search.upso2d import UPSO2D, Swarm2D, Swarm2DParameters, UPSO2DParameters
 
 __all__ = [
     "ACO",

@@ -134,8 +134,7 @@ def check_flat_landscapes(search: _Class) -> None:
 def check_few_features(search: _Class) -> None:
     """Works with one, two or three features."""
     for n in (1, 2, 3):
-        problem = _RuggedLandscape(n)
-        result = minimize(search, problem, max_evaluations=300, seed=n)
+        result = minimize(search, _RuggedLandscape(n), max_evaluations=300, seed=n)
         require(result.mask.shape == (n,) and result.mask.any(), f"fails with {n} features")
 
 
@@ -233,8 +232,7 @@ def check_copies(search: _Class) -> None:
 
 def check_lockstep(search: _Class) -> None:
     """Runs in lockstep find what each finds alone."""
-    together = minimize_many(search, _RuggedLandscape(), seeds=range(4), max_evaluations=333)
-    for seed, result in enumerate(together):
+    for seed, result in enumerate(minimize_many(search, _RuggedLandscape(), seeds=range(4), max_evaluations=333)):
         alone = minimize(search, _RuggedLandscape(), 333, seed=seed)
         require_equal(alone.mask, result.mask, "another subset is found in lockstep")
         require_equal(alone.errors, result.errors, "the trace differs in lockstep")
@@ -261,8 +259,7 @@ def check_race(search: _Class) -> None:
     if not search.races:
         return
     blocks = _FoldedLandscape.blocks
-    together = minimize_many(search, _FoldedLandscape(), seeds=range(3), max_evaluations=300)
-    for seed, whole in enumerate(together):
+    for seed, whole in enumerate(minimize_many(search, _FoldedLandscape(), seeds=range(3), max_evaluations=300)):
         run = Run(search(12, seed), 300, blocks)
         problem = _FoldedLandscape()
         folds = 0

@@ -91,8 +91,7 @@ def advance_runs(runs: Iterable[Run], evaluator: Evaluates) -> None:
         Evaluates the subsets.
     """
     active = [run for run in runs if not run.done]
-    raced = [run for run in active if run.blocks]
-    for group in ([run for run in active if not run.blocks], raced):
+    for group in ([run for run in active if not run.blocks], [run for run in active if run.blocks]):
         if not group:
             continue
         batches = [run.next_masks() for run in group]
@@ -129,11 +128,6 @@ def evaluations_of(runs: Iterable[Run]) -> int:
 def budget_of(runs: Iterable[Run]) -> int:
     """Return the evaluations that runs will have at their end: a search that has finished needs no more."""
     return sum(run.n_evaluations if run.done else run.max_evaluations for run in runs)
-
-
-def race_blocks(search: type[Search], evaluator: Any) -> tuple[int, ...]:
-    """Return the blocks of folds in which a search races the subsets of an evaluator; none if either cannot."""
-    return tuple(getattr(evaluator, "blocks", ())) if search.races else ()
 
 
 def minimize(
@@ -215,7 +209,7 @@ def minimize_many(
     3
     """
     search = search_class(algorithm)
-    blocks = race_blocks(search, evaluator)
+    blocks = tuple(getattr(evaluator, "blocks", ()))
     runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations, blocks) for seed in seeds)
     while not all(run.done for run in runs):
         advance_runs(runs, evaluator)

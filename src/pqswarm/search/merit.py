@@ -118,8 +118,7 @@ class Merit(DistinctSearch):
         spread = _NOISE * noise * np.sqrt(6.0)
         predicted = np.cumsum(masks * self.slopes, axis=1)[:, -1] + spread * (picks[:, 0] + picks[:, 1] - 1)
         order = np.argsort(predicted, kind="stable")
-        ranked = p.batch - round(p.unranked * p.batch)
-        best, rest = self._first_new(masks, order[:0], order, ranked)
+        best, rest = self._first_new(masks, order[:0], order, p.batch - round(p.unranked * p.batch))
         chosen, _ = self._first_new(masks, best, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch)
         batch = masks[chosen]
         return batch if len(batch) == p.batch else self._complete(batch, likely)

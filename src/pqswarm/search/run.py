@@ -215,11 +215,15 @@ class Run:
 
     def state(self) -> dict[str, AnyArray]:
         """Return the state of the run and its search as new arrays; those of the search are ``search.NAME``."""
-        improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
-        own = {"spent": np.array(self._spent), "blocks": np.array(self.blocks, dtype=np.int64)}
-        own |= {"best": self.best.copy(), "told": self._partial.copy()} | self._front_arrays()
-        inner = {f"search.{name}": array for name, array in self.search.state().items()}
-        return own | {"improvements": improvements} | inner
+        return {
+            "spent": np.array(self._spent),
+            "blocks": np.array(self.blocks, dtype=np.int64),
+            "best": self.best.copy(),
+            "told": self._partial.copy(),
+            **self._front_arrays(),
+            "improvements": np.array(self._improvements, dtype=np.float64).reshape(-1, 3),
+            **{f"search.{name}": array for name, array in self.search.state().items()},
+        }
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state` of a run of the same search; the budget may differ."""

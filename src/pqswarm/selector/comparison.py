@@ -63,8 +63,7 @@ def compare_selection(selection: SubsetSelection) -> tuple[dict[str, float], str
             return {}, f"{none}, because the search was stopped."
         rows.append(row)
     errors = np.array([row[:3] for row in rows])
-    sizes = np.mean([row[3:] for row in rows], axis=0)
-    return _conclude(task.score(errors), sizes, evaluations)
+    return _conclude(task.score(errors), np.mean([row[3:] for row in rows], axis=0), evaluations)
 
 
 def _compare_in_part(
@@ -83,12 +82,9 @@ def _compare_in_part(
         evaluator = selection.task.choose(columns, split).evaluator
         return float(evaluator.errors(np.ones((1, columns.size), dtype=np.bool_))[0])
 
-    selected = nested.chosen.support
-    filtered = _best_by_filter(task, part)
-    if filtered is None:
-        return error(selected), error(task.allowed), np.nan, selected.sum(), task.allowed.sum(), np.nan
-    errors = (error(selected), error(task.allowed), error(filtered))
-    return *errors, selected.sum(), task.allowed.sum(), filtered.sum()
+    masks = (nested.chosen.support, task.allowed, _best_by_filter(task, part))
+    errors = [np.nan if mask is None else error(mask) for mask in masks]
+    return *errors, *(np.nan if mask is None else mask.sum() for mask in masks)
 
 
 def _best_by_filter(task: SelectionTask, part: SelectorData) -> BoolArray | None:

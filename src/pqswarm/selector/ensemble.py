@@ -95,8 +95,7 @@ class SubsetEnsemble:
     @available_if(has_method("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """Return the mean decision function."""
-        mean: FloatArray = _mean(self._responses("decision_function", X))
-        return mean
+        return np.asarray(_mean(self._responses("decision_function", X)))
 
 
 def _mean(responses: list[Any]) -> Any:

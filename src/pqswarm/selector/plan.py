@@ -1,19 +1,62 @@
 """The plan of a selection: its searches, with the partition, features, budget and seed of each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import BoolArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CachedEvaluator, FeatureGroups, GenericEvaluator
 from pqswarm.search import Run
-from pqswarm.selector.rescoring import BestSubsets
 from pqswarm.selector.task import SelectionTask
 
+MOST = 20
+"""Number of subsets that are kept."""
 _ENOUGH = 300  # evaluations of a search with an exact evaluator, at least
 _DETOURS = 4  # times the evaluations that a sequential search needs at least to reach a size
+
+
+class BestSubsets:
+    """The best subsets that were evaluated, as bits of the search: by error, then size, then bits.
+
+    The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same samples.
+    """
+
+    def __init__(self, n_bits: int, size: int | None) -> None:
+        self.masks: BoolArray = np.zeros((0, n_bits), dtype=np.bool_)
+        self.errors: FloatArray = np.empty(0)
+        self._size = size
+
+    def add(self, masks: BoolArray, errors: FloatArray) -> None:
+        """Consider evaluated subsets; the order does not matter."""
+        sizes = masks.sum(axis=1)
+        good = (sizes > 0 if self._size is None else sizes == self._size) & ~np.isnan(errors)
+        if len(self.errors) == MOST:
+            good &= errors <= self.errors[-1]
+        if not good.any():
+            return
+        masks = np.vstack([self.masks, masks[good]])
+        errors = np.append(self.errors, errors[good])
+        kept, first = np.unique(masks, axis=0, return_index=True)
+        order = np.lexsort((kept.sum(axis=1), errors[first]))[:MOST]  # stable: of equals the first bits
+        self.masks = kept[order]
+        self.errors = errors[first[order]]
+
+    def state(self) -> dict[str, AnyArray]:
+        """Return the subsets and their errors as arrays."""
+        return {"masks": self.masks, "errors": self.errors}
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Resume from a :meth:`state`, which is not trusted."""
+        masks = np.asarray(state.get("masks", False))
+        errors = np.asarray(state.get("errors", np.nan))
+        shapes = ((errors.size, self.masks.shape[1]), (errors.size,))
+        if (masks.shape, errors.shape) != shapes or masks.dtype != np.bool_ or errors.dtype.kind != "f":
+            raise PqswarmError("the state is not that of a selection of these features.")
+        self.add(masks, errors)
 
 
 @dataclass(eq=False)

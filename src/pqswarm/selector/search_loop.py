@@ -130,9 +130,9 @@ def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
 
 def deadline_of(callbacks: Iterable[object]) -> float | None:
     """Return the time of ``time.monotonic`` at which the first `max_time` of the callbacks is over, from now on."""
-    limits = [callback.max_time for callback in callbacks if isinstance(callback, EarlyStopping)]
-    seconds = [limit for limit in limits if limit is not None]
-    return time.monotonic() + min(seconds) if seconds else None
+    limits = (callback.max_time for callback in callbacks if isinstance(callback, EarlyStopping))
+    first = min((limit for limit in limits if limit is not None), default=None)
+    return None if first is None else time.monotonic() + first
 
 
 class SearchLoop:
@@ -270,7 +270,7 @@ class Interrupts:
 
 def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: int) -> None:
     """Warn of a search that will take more than a minute, estimated from a few subsets, and say how to limit it."""
-    each = choice.measure()
+    each = choice.seconds_per_subset
     if each * evaluations > _SLOW:  # one by one; batches may be faster
         each = _time_search_batch(choice) if each <= _QUICK else each / n_jobs
     seconds = each * evaluations

@@ -14,8 +14,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.search.driver import evaluations_of
 from pqswarm.selector.ensemble import SubsetEnsemble
-from pqswarm.selector.plan import PlannedSearch, SearchPlan
-from pqswarm.selector.rescoring import MOST
+from pqswarm.selector.plan import MOST, PlannedSearch, SearchPlan
 from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, check_callbacks, warn_if_search_is_slow
 from pqswarm.selector.storage import Storage
 from pqswarm.selector.task import SelectionTask, SelectorData, scorer_of

@@ -73,12 +73,10 @@ class Storage:
         """Restore searches of which there is a state, and save these searches from now on."""
         self._searches += searches
         for search in searches:
-            run = self._state_of(search, "run")
-            if not run:
-                continue
             try:
-                search.run.restore(run)
-                search.best.restore(self._state_of(search, "best"))
+                if run := self._state_of(search, "run"):
+                    search.run.restore(run)
+                    search.best.restore(self._state_of(search, "best"))
             except (*DAMAGE, TypeError, PqswarmError) as error:
                 raise _damaged(self._path) from error
         longest = max(search.run.n_evaluations for search in searches)
@@ -110,9 +108,12 @@ class Storage:
         for search in self._searches:
             for part, state in (("run", search.run.state()), ("best", search.best.state())):
                 arrays |= {f"{search.number}.{part}.{name}": np.asarray(array) for name, array in state.items()}
-        identity = dict(self.identity)
-        digest = _digest_of_file(identity, arrays)
-        manifest = {"format": _FORMAT, "version": _VERSION, "identity": identity, "digest": digest}
+        manifest = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "identity": dict(self.identity),
+            "digest": _digest_of_file(dict(self.identity), arrays),
+        }
         texts = {_MANIFEST: json.dumps(manifest, indent=1)}
         write_atomically(self._path, lambda file: write_arrays(file, arrays, texts, zipfile.ZIP_DEFLATED))
         ended = time.monotonic()

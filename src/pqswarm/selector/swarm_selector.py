@@ -601,8 +601,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         line = f'<polyline points="{places}" fill="none" stroke="currentColor"/>'
         figure = f'<svg width="360" height="130" font-size="11" fill="currentColor">{line}{"".join(dots + texts)}</svg>'
         title = f"{self.best_subset_.sum()} of {self.n_features_in_} features, {escape(self._score_name())}"
-        inside = figure + "".join(rows)
-        return f"<details><summary>{title} {self.best_score_:.4g}: the front by size</summary>{inside}</details>"
+        summary = f"<summary>{title} {self.best_score_:.4g}: the front by size</summary>"
+        return f"<details>{summary}{figure}{''.join(rows)}</details>"
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + self._front_html()

@@ -17,7 +17,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.metrics import check_scoring
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -28,6 +30,7 @@ from sklearn.utils.validation import _check_y, validate_data
 
 from pqswarm._base.checks import check_integer, check_name, is_integer
 from pqswarm._base.random import derived_seed
+from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import (
@@ -48,6 +51,7 @@ from pqswarm.evaluation.estimators import (
     check_estimator_kind,
     fit_estimator,
     is_table,
+    pipeline_steps,
     take_params,
     take_table,
     weights_key,
@@ -56,8 +60,6 @@ from pqswarm.evaluation.learners import seed_sklearn_estimator
 from pqswarm.search import Merit, Search
 from pqswarm.search.ranking import required_filter
 from pqswarm.search.registry import search_class
-from pqswarm.selector.columns import check_column_transformers, check_columns
-from pqswarm.selector.rescoring import plain_partition
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ _FOLDS = 5  # by default, where the estimator is fitted; else 10
 _EVALUATIONS = 600  # of all searches by default, where the estimator is fitted; else of each
 _ALONE = 3000  # evaluations of a single search by default, where the estimator is not fitted
 _START_SIZE = 8  # of MERIT: with more, a feature of a large scale is in every subset
+_NAMED = 5  # refused columns that a message names
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
 WIDE = 300
 """Maximum number of features to search; of more, those ranked first by a filter are kept."""
@@ -304,8 +307,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         parameters.setdefault("start_size", _START_SIZE)
     choice = choose(np.flatnonzero(groups.used), splits)
     if isinstance(choice.evaluator, GenericEvaluator):
-        used = np.flatnonzero(groups.used).tolist()
-        check_columns(choice.evaluator, [names[place] for place in used])
+        check_columns(choice.evaluator, [names[place] for place in np.flatnonzero(groups.used).tolist()])
     identity = {
         "data": digest_for_storage(data.X, data.y, data.sample_weight),
         "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
@@ -365,8 +367,7 @@ def _constrained_groups(names: Sequence[Any], constraints: Any) -> FeatureGroups
 def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGroups) -> int:
     """The number of bits to select, beside the fixed features, for a number or fraction of features."""
     n_fixed = int(groups.fixed.sum())
-    n_features = groups.n_bits + n_fixed
-    size = _number_of_features("n_features_to_select", wanted, n_features, "'1se'")
+    size = _number_of_features("n_features_to_select", wanted, groups.n_bits + n_fixed, "'1se'")
     if "size" in parameters:
         raise PqswarmError("give n_features_to_select or the size among the parameters of the algorithm, not both.")
     if size <= n_fixed:
@@ -563,3 +564,56 @@ def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[
         raise PqswarmError(f"the filter {name} ranks numbers, but X has other columns: leave them out.")
     ranks = [FILTERS[name].rank(numbers, column, continuous=continuous) for column in np.atleast_2d(y.T)]
     return [int(place) for place in np.argsort(np.sum(np.argsort(ranks, axis=1), axis=0), kind="stable")]
+
+
+def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies: bool) -> Splits | None:
+    """Return a random partition of the kind of `cv` into at most `n_folds`; None if that is not a plain k-fold."""
+    kind = type(cv)
+    if cv is None or is_integer(cv):
+        kind = StratifiedKFold if classifies and y.ndim == 1 else KFold
+    if kind not in (KFold, StratifiedKFold):
+        return None
+    most = len(y)
+    if kind is StratifiedKFold:
+        _, y, counts = np.unique(y, return_inverse=True, return_counts=True)
+        most = int(counts.max())
+    folds = kind(max(2, min(n_folds, most)), shuffle=True, random_state=seed % 2**32)
+    with warnings.catch_warnings(action="ignore"):  # of small classes the given folds have warned
+        return Splits.from_cv(folds, y, y)
+
+
+def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
+    """Raise an error with the features that the estimator of an evaluator refuses in any company.
+
+    All features are tried together, in one fold; if they are refused, each alone; and those that are refused alone,
+    together with all that are not.
+    """
+    if not evaluator.refusal(np.ones(evaluator.n_features, dtype=np.bool_)):
+        return
+    alone = np.eye(evaluator.n_features, dtype=np.bool_)
+    reasons = [evaluator.refusal(mask) for mask in alone]
+    taken = np.array([not reason for reason in reasons])
+    if not taken.any():
+        return  # the search says so
+    refused = [place for place in np.flatnonzero(~taken).tolist() if evaluator.refusal(taken | alone[place])]
+    if refused:
+        listed = ", ".join(f"{names[place]!r} ({reasons[place].rstrip('.')})" for place in refused[:_NAMED])
+        raise PqswarmError(
+            f"{type(evaluator.estimator).__name__} refuses {count_text(len(refused), 'feature')}, {listed}: encode or "
+            f"impute in a pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder("
+            f"handle_unknown='ignore'), make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), "
+            f"or leave columns out by constraints={{'excluded': [...]}}."
+        )
+
+
+def check_column_transformers(estimator: Any, names: Sequence[Any], fixed: BoolArray) -> None:
+    """Raise an error if a ColumnTransformer asks for columns that a subset may lack, or finds others by position."""
+    always = {name for name, is_fixed in zip(names, fixed, strict=True) if is_fixed}
+    for _, step in pipeline_steps(estimator):
+        for _, _, columns in step.transformers if isinstance(step, ColumnTransformer) else ():
+            asked = np.atleast_1d(np.asarray(columns, dtype=object))
+            if not callable(columns) and not all(isinstance(one, str) and one in always for one in asked):
+                raise PqswarmError(
+                    f"ColumnTransformer asks for {columns!r}, which most subsets lack: use make_column_selector, which "
+                    f"finds the columns that there are, or names in constraints={{'fixed': [...]}}."
+                )

@@ -40,7 +40,7 @@ from pqswarm.identify.archive.events import (
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.archive.picture import RecordingFacts
 from pqswarm.identify.folder.batch import Failure, check_site
-from pqswarm.identify.training.corrections import Correction
+from pqswarm.identify.training.corrections import Correction, merge_corrections
 from pqswarm.measure.incidents.stages import CAUSES
 from pqswarm.recordings import Site
 
@@ -196,12 +196,10 @@ class Archive:
         }
         recording = insert(database, "recordings", values)
         head = "" if analysis is None else head_record(analysis)
-        records = {"recording": recording, "record": head, "picture": facts.picture}
-        insert(database, "recording_records", records)
-        if analysis is None:
-            return
-        self._write_incidents(database, recording, analysis)
-        writer.write(recording, position, analysis)
+        insert(database, "recording_records", {"recording": recording, "record": head, "picture": facts.picture})
+        if analysis is not None:
+            self._write_incidents(database, recording, analysis)
+            writer.write(recording, position, analysis)
 
     def _write_incidents(self, database: sqlite3.Connection, recording: int, analysis: Analysis) -> None:
         """Write the incidents of a recording in place of those that are there."""
@@ -445,23 +443,24 @@ class Archive:
         rows = self.database.named_rows(query)
         files = self.files.by_content(sorted({row["content"] for row in rows}))
         site_of = cache(ArchiveAnalyzer.of(self, {}).site_of)
-        corrections: dict[tuple[Any, ...], Correction] = {}
+        corrections = []
         for row in rows:
             paths = [file.path for file in files.get(row["content"], ())] or [Path(row["name"])]
             path = next((path for path in paths if path.is_file()), paths[0])
-            correction = Correction(
-                path=str(path),
-                digest=row["content"],
-                source=row["source"],
-                found=EventResult.of(json.loads(row["record"])),
-                label="" if row["label"] == NOT_AN_EVENT else row["label"],
-                by=row["by"],
-                at=row["at"],
-                note=row["note"],
-                site=site_of(path),
+            corrections.append(
+                Correction(
+                    path=str(path),
+                    digest=row["content"],
+                    source=row["source"],
+                    found=EventResult.of(json.loads(row["record"])),
+                    label="" if row["label"] == NOT_AN_EVENT else row["label"],
+                    by=row["by"],
+                    at=row["at"],
+                    note=row["note"],
+                    site=site_of(path),
+                )
             )
-            corrections[correction.key] = correction
-        return [correction for _, correction in sorted(corrections.items()) if correction.label]
+        return list(merge_corrections(corrections))
 
     # Notes
 

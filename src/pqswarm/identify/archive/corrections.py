@@ -29,8 +29,7 @@ def apply_corrections(
     incidents = []
     for incident in (*analysis.incidents, *_incidents_of_single_events(analysis)):
         found_incident = replace(incident, by_hand="", correction="")
-        own = [analysis.events[i].event for i in incident.events]
-        said = _correction_in_force("cause", own, corrections)
+        said = _correction_in_force("cause", [analysis.events[i].event for i in incident.events], corrections)
         if said or incident in analysis.incidents:
             incidents.append(replace(found_incident, **_signed(said, found_incident.verdict)))
     return replace(
@@ -43,9 +42,11 @@ def apply_corrections(
 
 def _incidents_of_single_events(analysis: Analysis) -> list[Incident]:
     """Incidents for the events that have none, as in analyses that were put together by hand."""
-    alone = [i for i in range(len(analysis.events)) if analysis.incident_of(i) is None]
-    spans = [(i, analysis.events[i].event) for i in alone]
-    return [Incident("unknown", 0.0, (), (), (i,), event.start, event.end) for i, event in spans]
+    return [
+        Incident("unknown", 0.0, (), (), (i,), result.event.start, result.event.end)
+        for i, result in enumerate(analysis.events)
+        if analysis.incident_of(i) is None
+    ]
 
 
 def _correction_in_force(

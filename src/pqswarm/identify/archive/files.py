@@ -195,7 +195,7 @@ def look_at_file(candidate: Candidate, before: SeenFile | None = None, owner: st
     if owner:  # uploads are private: the same content is analysed for each visitor, and each name
         digest = hashlib.sha256(f"{owner} {candidate.name} {digest}".encode()).hexdigest()
     grown = ""
-    if before is not None and before.content not in ("", digest) and not owner:
+    if not owner and before is not None and before.content not in ("", digest):
         grown = before.content if candidate.has_grown(before.stamp, before.content) else ""
     return SeenFile(Path(os.path.abspath(candidate.parts[0])), candidate.stamp, digest, owner, grown)  # noqa: PTH100
 

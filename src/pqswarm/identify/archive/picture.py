@@ -40,8 +40,7 @@ def look_at_recording(source: RecordingSource, analysis: Analysis) -> RecordingF
     """Return what is kept of a recording; the waveform has voltages around the main incident, some kilobytes."""
     view = view_main_incident(source, analysis)
     system = "" if analysis.main is None else analysis.main.event.system
-    own = [one.number for one in analysis.references if one.system == system or not system]
-    channels = own[:_MAX_CHANNELS]
+    channels = [one.number for one in analysis.references if one.system == system or not system][:_MAX_CHANNELS]
     moments = [find_worst_cycle(analysis, one.event) for one in analysis.events]
     kept = {
         "numbers": channels,

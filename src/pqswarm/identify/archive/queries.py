@@ -314,11 +314,13 @@ class ArchiveQueries:
         high = table["type"][places] == _SWELL
         lowest = np.minimum.reduceat(np.where(high, np.inf, voltage), groups)
         highest = np.maximum.reduceat(np.where(high, voltage, -np.inf), groups)
-        columns = {"events": np.ones(groups.size, bool)}
-        columns |= {f"SARFI-{level}": lowest < level for level in (90, 80, 70, 50, 10)}
-        columns |= {f"SARFI-{level}": highest > level for level in (110, 120, 140)}
-        columns["SARFI-ITIC"] = np.logical_or.reduceat(table.is_below(ITIC, places), groups)
-        columns["SARFI-SEMI"] = np.logical_or.reduceat(table.is_below(SEMI, places), groups)
+        columns = {
+            "events": np.ones(groups.size, bool),
+            **{f"SARFI-{level}": lowest < level for level in (90, 80, 70, 50, 10)},
+            **{f"SARFI-{level}": highest > level for level in (110, 120, 140)},
+            "SARFI-ITIC": np.logical_or.reduceat(table.is_below(ITIC, places), groups),
+            "SARFI-SEMI": np.logical_or.reduceat(table.is_below(SEMI, places), groups),
+        }
         years = np.arange(*_DAYS).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
         keys = station[groups] * 1000 + years[start[groups] // (86_400 * _SECOND) - _DAYS[0]] - 1900
         counted = {name: np.bincount(keys, values) for name, values in columns.items()}

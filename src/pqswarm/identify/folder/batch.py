@@ -346,9 +346,8 @@ def identify_file(
                 nominal_voltage if nominal_voltage is not None or site is None else _batch_nominal_voltages(site, seen)
             )
             chosen = reference if reference is not None else site.reference if site is not None else None
-            recording: Any = seen
             analysis = identify(
-                recording,
+                seen,
                 model,
                 channels,
                 reference="auto" if chosen is None else chosen,

@@ -249,8 +249,7 @@ def _read_figure_samples(
 
 def _thin_figure_samples(time: FloatArray, samples: FloatArray, step: int) -> tuple[FloatArray, FloatArray]:
     """The extremes of each interval of samples in order of time; NaN if there are none."""
-    places = extreme_places(samples, step).reshape(len(samples), -1)
-    values = np.take_along_axis(samples, places, axis=1)
+    values = np.take_along_axis(samples, extreme_places(samples, step).reshape(len(samples), -1), axis=1)
     values[~np.isfinite(values)] = np.nan
     moments = np.repeat(time[::step], 2)
     moments[1::2] += 0.5 * step * (time[1] - time[0] if time.size > 1 else 0.0)
@@ -358,9 +357,8 @@ def _mark_figure_events(
     """Shade the events of the channels shown, the selected one darker; transients are lines."""
     names = {result.channel for result in results}
     for one in (other.event for other in analysis.events):
-        if one.type not in (*RMS, "transient", "rapid voltage change") or not names & set(one.channels):
-            continue
-        if one.end < window[0] or one.start > window[1]:
+        is_drawn = one.type in (*RMS, "transient", "rapid voltage change") and names & set(one.channels)
+        if not is_drawn or one.end < window[0] or one.start > window[1]:
             continue
         start, end = (scale * (min(max(moment, window[0]), window[1]) - event.start) for moment in (one.start, one.end))
         if one.type == "transient":
@@ -374,8 +372,7 @@ def _figure_title(
 ) -> list[str]:
     """Event, place and time, and the interval shown."""
     event = chosen.event
-    moment = time_text(event.at(analysis.start))
-    lines = [", ".join(filter(None, [analysis.station, moment])), event.sentence]
+    lines = [", ".join(filter(None, [analysis.station, time_text(event.at(analysis.start))])), event.sentence]
     name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
     rest = len(analysis.events) - 1
     lines.append(

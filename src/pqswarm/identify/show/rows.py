@@ -9,12 +9,10 @@ from pqswarm.identify.agreement import in_words
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.rows import duration_text, magnitude_text, time_text
 from pqswarm.identify.tolerance import RMS
-from pqswarm.measure.event import EVENT_TYPES, event_time
+from pqswarm.measure.event import EVENT_TYPES, Event, event_time
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from pqswarm.measure import Event
 
 COLORS = {
     "interruption": "#d1344b",

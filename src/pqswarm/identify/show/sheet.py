@@ -187,8 +187,10 @@ def _draw_sheet_numbers(page: _SheetPage, main: EventResult) -> None:
         cells.append((title, *duration.removesuffix(")").partition(" (")[::2]))
     phases, _, system = rows.row_phases(main).partition(" of ")
     title = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
-    cells.append((title, phases, f"of {system}" if system else ""))
-    cells.append(("1 pu", voltage_text(event.reference_volts), main.reference_source))
+    cells += [
+        (title, phases, f"of {system}" if system else ""),
+        ("1 pu", voltage_text(event.reference_volts), main.reference_source),
+    ]
     if (point := tolerance_curve_point(event)) is not None:
         places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
         cells.append(("ITIC, SEMI F47", ", ".join(places), "the tolerance curves"))

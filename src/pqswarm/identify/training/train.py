@@ -14,7 +14,7 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.datasets.dataset import EventSpec, check_spec_event_count, event_specs
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds
 from pqswarm.events import EVENT_CLASSES, Preset, check_snr, get_preset
 from pqswarm.events.classes import class_type
 from pqswarm.events.training import TRAINING_CLASSES, record_event
@@ -388,7 +388,6 @@ def _learn_training_subset(
 
     With a distance, these keep the other features.
     """
-    from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
 
     knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
@@ -402,8 +401,7 @@ def _learn_training_subset(
         own = np.unique(labels, return_inverse=True)[1]
         evaluator = classifier.evaluator(data, own, folds, scaling="none", n_jobs=n_jobs)
         mask = minimize(search, evaluator, max_evaluations, seed).mask
-    chosen = data[:, mask]
-    first, second = cross_validated_model_scores(classifier, chosen, labels, folds, n_classes)
+    first, second = cross_validated_model_scores(classifier, data[:, mask], labels, folds, n_classes)
     priors = model_log_priors(labels, n_classes)
     temperature, weight = fit_model_weights(first, second, priors, labels)
     error = float(np.mean(combine_model_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels))
@@ -444,21 +442,18 @@ class ModelCheck:
         Number of events by true class (row) and predicted class (column).
     confidence : float
         Mean probability of the chosen classes.
-    unlabeled : ndarray of int64, shape (n_classes,)
-        Events of each true class without a class by the model: the recording or the event was left to the rules, or is
-        unlike anything learned. They count as wrong.
+
     """
 
     snr: float
     class_names: tuple[str, ...]
     confusion: IntArray
     confidence: float
-    unlabeled: IntArray
 
     @property
     def n_events(self) -> int:
         """Number of events."""
-        return int(self.confusion.sum() + self.unlabeled.sum())
+        return int(self.confusion.sum())
 
     @property
     def accuracy(self) -> float:
@@ -474,7 +469,7 @@ class ModelCheck:
     def types(self) -> dict[str, float]:
         """Return the accuracy of each type."""
         types = np.array([class_type(name) for name in self.class_names])
-        totals = self.confusion.sum(axis=1) + self.unlabeled
+        totals = self.confusion.sum(axis=1)
         accuracies = {}
         for event_type in dict.fromkeys(types.tolist()):
             ours = types == event_type
@@ -499,8 +494,6 @@ def check_model(
     preset: str | Preset = TRAINING_EVENTS,
     seed: int = 0,
     rate: float | None = None,
-    whole: bool = False,
-    nominal_voltage: float | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[ModelCheck, ...]:
@@ -520,12 +513,6 @@ def check_model(
         Seed of the events.
     rate : float, optional
         Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
-    whole : bool
-        Analyze each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
-        worst event, :attr:`pqswarm.identify.Analysis.main`; without events it is an undisturbed voltage. By default the
-        model is given the event in per unit.
-    nominal_voltage : float, optional
-        Given to `identify` if `whole` [V].
     n_jobs : int or None
         Number of threads.
     progress : callable, optional
@@ -551,32 +538,21 @@ def check_model(
     places = np.array([model.class_names.index(name) for name in classes])
     checks = []
     for level in (check_snr(value) for value in snr):
-        n = len(model.class_names)
-        if whole:
-            labels, shares = _predict_whole_training(
-                model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage
-            )
-        else:
-            features, labels, frequencies = make_training_events(
-                chosen,
-                events_per_class,
-                (level,),
-                checked_seed(seed),
-                family=HELD_OUT,
-                n_jobs=n_jobs,
-                progress=progress,
-                rate=rate,
-                bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
-            )
-            shares = _predict_training_validation(model, features, frequencies, rate)
-        true = places[labels]
-        best = shares.max(axis=1)
-        cells = (true * n + shares.argmax(axis=1))[best > 0]
-        confusion = np.bincount(cells, minlength=n * n).reshape(n, n)
-        confidence = float(best[best > 0].mean()) if cells.size else 0.0
-        checks.append(
-            ModelCheck(level, model.class_names, confusion, confidence, np.bincount(true[best == 0], minlength=n))
+        features, labels, frequencies = make_training_events(
+            chosen,
+            events_per_class,
+            (level,),
+            checked_seed(seed),
+            family=HELD_OUT,
+            n_jobs=n_jobs,
+            progress=progress,
+            rate=rate,
+            bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
         )
+        probabilities = _predict_training_validation(model, features, frequencies, rate)
+        n = len(model.class_names)
+        confusion = np.bincount(places[labels] * n + probabilities.argmax(axis=1), minlength=n * n).reshape(n, n)
+        checks.append(ModelCheck(level, model.class_names, confusion, float(probabilities.max(axis=1).mean())))
     return tuple(checks)
 
 
@@ -585,32 +561,10 @@ def _predict_training_validation(
 ) -> FloatArray:
     if rate is None:
         return model.predict(features).probabilities
-    shares = np.empty((len(features), len(model.class_names)))
+    probabilities = np.empty((len(features), len(model.class_names)))
     for sixty in (False, True):  # the same rate is another bandwidth in multiples of the fundamental
         rows = np.flatnonzero((frequencies > 55) == sixty)
         if rows.size:
             usable = usable_features(rate, float(np.median(frequencies[rows])))
-            shares[rows] = model.predict(features[rows], usable).probabilities
-    return shares
-
-
-def _predict_whole_training(
-    model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
-) -> tuple[IntArray, FloatArray]:
-    from pqswarm.identify.classify import identify
-    from pqswarm.recordings import Channel, Recording
-
-    classes, orders = list_training_orders(preset, count, (snr,), seed, HELD_OUT, 1)
-    labels = []
-    shares = []
-    for order in orders:
-        signal, rate, frequency = order.record(None)
-        volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
-        try:
-            main = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal).main
-            found = {"pure_sinusoid": 1.0} if main is None else dict(main.probabilities) if main.known else {}
-        except PqswarmError:  # no voltage of the supply frequency: no row
-            found = {}
-        labels.append(classes.index(order.event_class))
-        shares.append([found.get(name, 0.0) for name in model.class_names])
-    return np.array(labels), np.array(shares)
+            probabilities[rows] = model.predict(features[rows], usable).probabilities
+    return probabilities

@@ -14,7 +14,7 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import PAGE, read_channels
 from pqswarm.measure.detect.scan import Scan, SourceMeanSquare
-from pqswarm.measure.detect.spans import Span, locate_spans, standard_duration
+from pqswarm.measure.detect.spans import Span, locate_spans, standard_duration, true_stretches
 from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, category
@@ -73,9 +73,8 @@ class RmsEventFinder:
     def is_by_transient(self, part: ChannelEvent, i: int, transients: Sequence[ChannelEvent]) -> bool:
         """Whether a swell of channel `i` is only the RMS of a transient: its fundamental is not raised."""
         cycle = 1 / self.supply.frequency
-        if part.type != "swell" or part.magnitude >= self.thresholds.swell + _MAX_BY_TRANSIENT:
-            return False
-        if part.end - part.start >= 2 * cycle:
+        is_brief = part.type == "swell" and part.end - part.start < 2 * cycle
+        if not is_brief or part.magnitude >= self.thresholds.swell + _MAX_BY_TRANSIENT:
             return False
         if not any(part.start - cycle <= one.start <= part.end for one in transients):
             return False
@@ -155,11 +154,10 @@ def find_voltage_changes(
     quiet = np.isfinite(urms)
     for span in spans:
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]])))
     window = max(round(2 * frequency), _MIN_VALUES)
     return [
         change.part(time, make)
-        for first, stop in bounds.reshape(-1, 2).tolist()
+        for first, stop in true_stretches(quiet)
         for change in _voltage_changes_between_events(urms[first:stop], first, stop < urms.size, window, threshold)
     ]
 

@@ -95,9 +95,16 @@ def scan_pages(
         if progress is not None:
             progress(page.stop, source.n_samples)
     noise = np.array([np.median(values) if values else np.nan for values in heard])
-    sharp_events = tuple(map(tuple, transients))
-    time = centres / source.sampling_rate
-    return Scan(time, urms, sharp_events, missing, first_missing, noise, meter.finish(), frequency)
+    return Scan(
+        time=centres / source.sampling_rate,
+        urms=urms,
+        transients=tuple(map(tuple, transients)),
+        missing=missing,
+        first_missing=first_missing,
+        noise=noise,
+        steady=meter.finish(),
+        frequency=frequency,
+    )
 
 
 class SourceMeanSquare:

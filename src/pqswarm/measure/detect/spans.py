@@ -93,10 +93,15 @@ def _make_span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitud
 def _gaps_that_cut_spans(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], np.isnan(values), [False]])))
-    for first, stop in zip(bounds[::2], bounds[1::2], strict=True):
+    for first, stop in true_stretches(np.isnan(values)):
         gaps[first:stop] = stop - first >= _GAP
     return gaps
+
+
+def true_stretches(where: BoolArray) -> list[tuple[int, int]]:
+    """Return the first place, and the one after the last, of each stretch that is true."""
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]])))
+    return list(zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True))
 
 
 def _join_interruption_spans(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:

@@ -136,8 +136,7 @@ class EventList:
         parts = self._join_partial_interruptions(self._split_before_all(levels))
         large = [self._level(group) for group in group_overlapping(parts)]
         together = group_parts(transients, lambda group, part: part.start <= group[0].start + _TOGETHER)
-        sharp = [self._transient(group) for group in together]
-        return join_transients(large, sharp, self.supply.frequency)
+        return join_transients(large, map(self._transient, together), self.supply.frequency)
 
     def _split_before_all(self, levels: Iterable[ChannelEvent]) -> list[ChannelEvent]:
         """Make a sag of what an interruption of a phase has before all phases of its system are out: a fault."""

@@ -87,12 +87,10 @@ class SteadyFinder:
         parts = []
         for series in self._captures:
             references = [self.supply.references[self.supply.numbers.index(number)].volts for number in series.numbers]
-            steady = find_steady(series, self.thresholds, references=references, min_windows=1)
-            is_system = len(series.channels) > 1
             parts += [
                 replace(part, start=0.0, end=length, duration=length)
-                for part in steady
-                if (part.type == "unbalance") == is_system
+                for part in find_steady(series, self.thresholds, references=references, min_windows=1)
+                if (part.type == "unbalance") == (len(series.channels) > 1)
             ]
         return parts
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.detect.spans import Span
+from pqswarm.measure.detect.spans import Span, true_stretches
 from pqswarm.measure.filters import (
     bilinear_section,
     butterworth_sections,
@@ -133,10 +133,7 @@ def longest_quiet_stretch(urms: FloatArray, spans: Sequence[Span]) -> FloatArray
     calm = np.isfinite(urms)
     for span in spans:
         calm[max(span.first - 3, 0) : span.stop + 3] = False
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], calm, [False]])))
-    if not bounds.size:
-        return np.empty(0)
-    first, stop = max(zip(bounds[::2], bounds[1::2], strict=True), key=lambda pair: int(pair[1] - pair[0]))
+    first, stop = max(true_stretches(calm), key=lambda pair: pair[1] - pair[0], default=(0, 0))
     if spans and 2 * (stop - first) < urms.size:  # a swinging grid is not flicker
         return np.empty(0)
     return urms[first : min(stop, first + _MAX_VALUES)]
@@ -171,8 +168,7 @@ def _flicker_modulation(urms: FloatArray, per_window: int) -> FloatArray:
         seen = np.isfinite(rest)
         mean_square = np.sum(np.where(seen, rest, 0.0) ** 2, axis=-1) / np.sum(seen, axis=-1)
     # The last half cycle of a window reaches into the next one, which may be missing.
-    amplitude: FloatArray = np.where(np.sum(seen, axis=-1) >= per_window - 1, np.sqrt(2 * mean_square), np.nan)
-    return amplitude
+    return np.asarray(np.where(np.sum(seen, axis=-1) >= per_window - 1, np.sqrt(2 * mean_square), np.nan))
 
 
 def strongest_modulation(urms: FloatArray, rate: float, frequency: float) -> tuple[float, float]:
@@ -316,9 +312,8 @@ class Flickermeter:
             settling = np.tile(begin, (1, _SETTLING * self._cycle // self._first + 1))
             self._measure(settling[:, settling.shape[1] % self._step :])
         whole = self._waiting.shape[1] // self._step * self._step
-        ready = self._waiting[:, :whole]
+        values = self._measure(self._waiting[:, :whole])
         self._waiting = self._waiting[:, whole:]
-        values = self._measure(ready)
         kept: FloatArray = values[:, self._skip :: self._every]
         self._skip = (self._skip - values.shape[1]) % self._every
         return kept

@@ -139,7 +139,11 @@ def select_channels(
         ChannelState(one.number, one.channel.name, one.phase, systems.get(one, ""), *states_by_channel[one])
         for one in bank
     ]
-    states += _states_of_rms_channels(recording) if names is None else []
+    states += [
+        ChannelState(number, channel.name, channel.phase, "", DERIVED, "values, no samples")
+        for number, channel in enumerate(recording.channels)
+        if names is None and channel.unit == "V rms"
+    ]
     states.sort(key=lambda state: state.number)
     if not kept:
         raise PqswarmError(f"{source} has no voltage that can be analyzed. {' '.join(describe_states(states))}")
@@ -153,15 +157,6 @@ def _name_supply_channels(
     dead_phases = [one for one in candidates if one.phase and states_by_channel[one][0] == DISCONNECTED]
     members = [one for one in candidates if one in kept or one in dead_phases]
     return dict(zip(members, name_systems([one.channel for one in members]), strict=True))
-
-
-def _states_of_rms_channels(recording: Recording) -> list[ChannelState]:
-    """States of the channels of RMS values."""
-    return [
-        ChannelState(number, channel.name, channel.phase, "", DERIVED, "values, no samples")
-        for number, channel in enumerate(recording.channels)
-        if channel.unit == "V rms"
-    ]
 
 
 def _fill_supply_channels(recording: Recording, names: Sequence[str] | None) -> list[SupplyChannel]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from pqswarm._base.text import unit_text
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.measure.detect.pages import turn_pages
+from pqswarm.measure.detect.spans import true_stretches
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
 
 _MOST = 60
@@ -89,8 +91,7 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
         begin = page.start / recording.sampling_rate
-        found = [*_frozen_stretches(page.samples, cycle), *_jumps(page.samples, headers, cycle)]
-        for first, stop, what in found:
+        for first, stop, what in chain(_frozen_stretches(page.samples, cycle), _jumps(page.samples, headers, cycle)):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
             beside = _BESIDE * cycle / recording.sampling_rate  # it may be the edge of another fault
             if not any(start < fault.end + beside and end > fault.start - beside for fault in faults):
@@ -112,12 +113,6 @@ def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) 
     return blank / recording.n_samples
 
 
-def _runs(where: BoolArray) -> Iterator[tuple[int, int]]:
-    """First place, and the one after the last, of each stretch that is true."""
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]])))
-    yield from zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True)
-
-
 def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, int, str]]:
     """Stretches in which all channels hold their value at once, some of them far from zero."""
     sizes = np.nanmax(np.abs(samples), axis=1, initial=0.0)
@@ -129,7 +124,7 @@ def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, 
     if same.mean() > _COARSE:
         return
     size = np.nanmax(np.abs(live), axis=1)
-    for first, stop in _runs(same):
+    for first, stop in true_stretches(same):
         if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
             length = f"{(stop - first) / cycle:.1f} cycles"
             yield first + 1, stop + 1, f"All channels are frozen from {{start}} on, for {length}: no measurement."
@@ -168,7 +163,7 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     spread = np.ptp(np.angle(np.exp(1j * (angle - angle[:1]))), axis=0)
     lost = is_steady & (spread < _SAME_ANGLE) & (least_angle > _JUMP)
     reach = round(_REACH * width)
-    peaks = [first + int(least_angle[first:stop].argmax()) for first, stop in _runs(lost)]
+    peaks = [first + int(least_angle[first:stop].argmax()) for first, stop in true_stretches(lost)]
     for strongest in sorted(peaks, key=lambda peak: -least_angle[peak]):  # a jump has shadows in the cycles beside it
         at = strongest * hop + width
         degrees = np.degrees(together[:, strongest].mean())
@@ -186,14 +181,14 @@ def _exchanges(
         return
     places = [list(phases).index(phase) for phase in "ABC"]
     shift = np.exp(2j * np.pi / 3 * np.arange(3))[:, None]
-    shares = []
+    fractions = []
     for table in (before[places], after[places]):
         total = np.maximum(np.abs(table).sum(axis=0), 1e-300)
-        shares.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
-    (ahead, behind), (ahead_after, behind_after) = shares
+        fractions.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
+    (ahead, behind), (ahead_after, behind_after) = fractions
     exchanged = np.maximum(np.minimum(ahead, behind_after), np.minimum(behind, ahead_after))
     reach = round(_REACH * width)
-    for first, stop in _runs(is_live & (exchanged > _EXCHANGED)):
+    for first, stop in true_stretches(is_live & (exchanged > _EXCHANGED)):
         at = (first + int(exchanged[first:stop].argmax())) * hop + width
         what = "Two voltages are exchanged at {at}: the phases rotate the other way."
         yield max(at - reach, 0), at + reach, what
@@ -227,7 +222,7 @@ class _Extremes:
         quantum = float(steps[steps > 1e-9 * top].min(initial=top))
         crest = _FLAT + 2 * self.cycle / np.pi * float(np.arccos(1 - min(quantum / top, 1.0)))
         kink = max(_KINK * top, 4 * quantum)
-        runs = [(a, b) for a, b in _runs(row >= top * (1 - 1e-9)) if b - a > crest]
+        runs = [(a, b) for a, b in true_stretches(row >= top * (1 - 1e-9)) if b - a > crest]
         return [(a, b) for a, b in runs if a >= 2 and top - row[a - 2] > kink]
 
     def faults(self, sampling_rate: float) -> list[RecorderFault]:

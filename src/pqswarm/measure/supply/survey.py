@@ -8,7 +8,6 @@ import numpy as np
 
 from pqswarm._base.text import voltage_text
 from pqswarm._base.typing import AnyArray, FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.frequency import trace_frequency, window_lengths
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import MeanSquare, median_of_known_urms, window_centres
@@ -164,8 +163,6 @@ def _survey_nominal_voltages(
 
 def _choose_page_to_survey(source: RecordingSource) -> Recording:
     """All of a recording of less than two pages; else its first, middle or last page, where most channels are live."""
-    if not source.n_samples:
-        raise PqswarmError(f"{source.source or 'the recording'} has no samples.")
     if source.n_samples < 2 * PAGE:
         return source.read()
     starts = (0, (source.n_samples - PAGE) // 2, source.n_samples - PAGE)

@@ -96,15 +96,10 @@ class KNNEvaluator(ExactEvaluator):
             pivots.append(int(nearest.argmax()))
         return np.array(pivots, dtype=np.int64)
 
-    def neighbors(self, mask: ArrayLike) -> IntArray:
-        """Return the neighbors of each sample under one mask, (n_samples, n_neighbors), in ascending order."""
-        return self.neighbors_by(np.flatnonzero(self.checked_mask(mask)))
-
-    def neighbors_by(self, selected: IntArray) -> IntArray:
-        """Return the neighbors as :meth:`neighbors` does, by the indices of features."""
+    def neighbors(self, selected: IntArray) -> IntArray:
+        """Return the neighbors of each sample by some features, (n_samples, n_neighbors), in ascending order."""
         neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)
-        predicted = np.empty(self.n_samples, dtype=np.int64)
-        self._run(selected, predicted, neighbors)
+        self._run(selected, np.empty(self.n_samples, dtype=np.int64), neighbors)
         return np.sort(neighbors, axis=1).astype(np.int64)
 
     @cached_property
@@ -248,7 +243,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
 
     def _predict(self, masks: BoolArray) -> FloatArray:
         def predict(selected: IntArray, row: FloatArray) -> None:
-            row[:] = self.target[self._search.neighbors_by(selected)].mean(axis=1)  # ascending: sums have one order
+            row[:] = self.target[self._search.neighbors(selected)].mean(axis=1)  # ascending: sums have one order
 
         _ = self._search._guesses  # before threads use them
         return self._predict_rows(masks, predict, np.inf)

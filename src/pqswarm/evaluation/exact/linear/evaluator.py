@@ -230,8 +230,7 @@ class LinearSystems:
     def _omit(self, folds: IntArray, directions: FloatArray, gaps: FloatArray) -> None:
         """Note which directions some folds omit, as columns, and the gaps between their variances and the others."""
         count = directions.shape[-1]
-        missing = max(0, count - self.n_omitted)
-        self._omitted = np.pad(self._omitted, [(0, 0), (0, 0), (0, missing)])
+        self._omitted = np.pad(self._omitted, [(0, 0), (0, 0), (0, max(0, count - self.n_omitted))])
         self._omitted[folds, :, :count] = directions
         self.ranks[folds] -= count
         self.gaps[folds] = gaps

@@ -34,8 +34,7 @@ def nb_class_blocks(
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Return a column sorted within classes, each bracketed by -inf and inf; its folds; the start of each class."""
     order = np.lexsort((column, labels))
-    edges = np.searchsorted(labels[order], np.arange(n_classes + 1))
-    starts = edges + 2 * np.arange(n_classes + 1)
+    starts = np.searchsorted(labels[order], np.arange(n_classes + 1)) + 2 * np.arange(n_classes + 1)
     values = np.empty(column.size + 2 * n_classes)
     value_folds = np.full(values.size, -2, dtype=np.int64)  # the brackets are in no fold, not even -1
     inside = np.arange(column.size) + 2 * labels[order] + 1
@@ -358,8 +357,7 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of each fold's training samples, (folds, features, classes), and overall variances."""
-        width = len(range(self.n_features)[features])
-        shape = (self.folds.n_folds, width, self.classes.size)
+        shape = (self.folds.n_folds, len(range(self.n_features)[features]), self.classes.size)
         means = np.full(shape, np.nan)
         variances = np.full(shape, np.nan)
         spread = np.empty(shape[:2])

@@ -42,11 +42,10 @@ from pqswarm.identify.tolerance import (
     tolerance_curve_point,
 )
 from pqswarm.measure.event import EVENT_TYPES
+from pqswarm.report.section import Table
 
 if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
-    from pqswarm.report.section import Table
-
 _EPOCH = datetime(2000, 1, 1)
 _LOW = ("sag", "interruption")
 _HIGH = ("swell",)
@@ -452,6 +451,12 @@ def page_html(
         read_styles("waves.css") if figures else "",
         _read_page_html_template("pqswarm.identify.show.page", "page.css"),
     ]
+    tables = (
+        _page_html_cell_table(
+            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_page_dips(listed)
+        ),
+        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_page_swells(listed)),
+    )
     text = environment.get_template(
         "page.html.jinja"
     ).render(
@@ -474,7 +479,7 @@ def page_html(
         figures_note=_page_html_figures_note(len(figures), len(listed)),
         charts=_page_html_charts(listed),
         sarfi=_page_html_sarfi_table(listed, kept),
-        cells=_page_html_cell_tables(listed),
+        cells=[table for table in tables if table is not None],
         remarks=[f"{one.analysis.source or 'recording'}: {text}" for one in kept for text in one.analysis.remarks],
         recordings=[_describe_for_page_html(one.analysis) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
@@ -546,9 +551,7 @@ def _page_html_figures_note(number: int, events: int) -> str:
     )
 
 
-def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> "Table | None":
-    from pqswarm.report.section import Table
-
+def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> Table | None:
     table = page_sarfi(listed, recordings)
     if not table:
         return None
@@ -565,19 +568,7 @@ def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[L
     return Table("sarfi", "SARFI", table[:_MAX_SITES], note=note)
 
 
-def _page_html_cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
-    tables = [
-        _page_html_cell_table(
-            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_page_dips(listed)
-        ),
-        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_page_swells(listed)),
-    ]
-    return [table for table in tables if table is not None]
-
-
-def _page_html_cell_table(name: str, caption: str, cells: PageCells) -> "Table | None":
-    from pqswarm.report.section import Table
-
+def _page_html_cell_table(name: str, caption: str, cells: PageCells) -> Table | None:
     if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):
         return None
     rows = [{"u": level, **dict(zip(cells.columns, numbers, strict=True))} for level, numbers in cells.rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -19,14 +19,11 @@ from pqswarm.identify.archive.picture import find_dead_channels, pack_extremes, 
 from pqswarm.identify.rows import join_words, time_text
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, shown_interval
 from pqswarm.identify.tolerance import rank_event
-from pqswarm.measure.event import EVENT_TYPES
+from pqswarm.measure.event import EVENT_TYPES, Event
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import Envelope, StatusChannel, open_recordings
 from pqswarm.recordings.envelope import describe_header, describe_view, encode_status_channels
 from pqswarm.recordings.recording import RecordingSource
-
-if TYPE_CHECKING:
-    from pqswarm.measure import Event
 
 LEAD = 2.0
 """Margin around what is shown of an event [s]."""
