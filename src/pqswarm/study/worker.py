@@ -83,8 +83,8 @@ class StudyProblem:
 
 
 _GPU_THREADS = 3  # while one waits for the GPU, the others prepare the next subsets
-# Evaluators that a process keeps: on the CPU one for each of the paper's classifiers, on a GPU one for each thread. With
-# fewer, each slice of a thread would begin by making its evaluator again.
+# Evaluators that a process keeps: on the CPU one for each of the paper's classifiers, on a GPU one for each thread.
+# With fewer, each slice of a thread would begin by making its evaluator again.
 _MAX_EVALUATORS = {"cpu": 2, "cuda": _GPU_THREADS}
 _MEMORY = 400_000  # subsets remembered by each
 _evaluators: OrderedDict[str, CachedEvaluator] = OrderedDict()  # of this process
