@@ -1,7 +1,7 @@
 """The cause of an incident, by rules on what was measured: voltages, and the currents of the feeders.
 
 A rule speaks only of changes beyond the noise of Urms(1/2) and beyond a smallest change of its own. How probable it is
-was counted on third-party events (`probabilities.json`, written by `research/cause_probabilities.py`).
+was estimated on events of several authors (`probabilities.json`, written by `research/cause_probabilities.py`).
 """
 
 import json
@@ -99,6 +99,28 @@ def measure_line_change(
     return float(np.max(np.abs(lines[1] - lines[0]) / np.maximum(lines[0], 1e-12)))
 
 
+def measure_jump(
+    recording: RecordingSource, voltages: Sequence[int], span: tuple[float, float], frequency: float
+) -> float:
+    """Jump of the angle of all voltages over a span [s] that stays [degrees], that of the least; NaN if unknown.
+
+    The frequency is that of the cycles beside the span: of its mean, a jump would be a part.
+    """
+    cycle = 1 / frequency
+    start, end = span
+    moments = (start - 3.2 * cycle, start - 1.2 * cycle, end + 0.6 * cycle, end + 2.6 * cycle)
+    tables = [_phasors_at(recording, list(voltages), moment, frequency) for moment in moments]
+    before, after = tables[1:3]
+    if not voltages or before is None or after is None:
+        return float("nan")
+    drifts = [new[0] * np.conj(old[0]) for old, new in (tables[:2], tables[2:]) if old is not None and new is not None]
+    drift = np.angle(np.sum(drifts)) / 2 if drifts else 0.0
+    jumps = np.angle(after[0] * np.conj(before[0])) - drift * (moments[2] - moments[1]) / cycle
+    turned = np.degrees(np.angle(np.exp(1j * jumps)))
+    least = turned[np.abs(turned).argmin()]
+    return float(least if np.all(turned * least > 0) else 0.0)
+
+
 def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     change = np.abs(new[0] - old[0])
     largest = float(change.max())
@@ -169,14 +191,32 @@ _QUICK = 0.25  # tuned
 _CURRENT = 2.0  # tuned
 _INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
+_JUMP = 6.0  # tuned
+_TRANSFER = 2.5  # tuned
+"""Jump of the angle of all voltages that is another source [degrees], and the most cycles that the transfer takes."""
 _ACTIVE = 0.05  # tuned
 _BY_VOLTAGE = 3.0  # tuned
 """Change of the active power that is a load's, beyond that of the voltage times this."""
 _FACTOR = 0.5  # tuned
 _LOAD_CURRENT = 4.0  # tuned
 _LOAD_DIP = 0.08  # tuned
-"""Least power factor of a load that is switched, its largest rise of the current, and the dip that it makes at most
-[pu]: a motor that starts has a lower factor, or takes more; so does a fault."""
+"""Least power factor of a load that is switched, its largest rise of the current beside a dip of more than the last
+[pu]: a motor that starts has a lower factor; a fault takes more, or makes a deeper dip."""
+_TO_EARTH = 1.25  # tuned
+"""Rise of the current of one phase that flows to earth, where no load is connected so."""
+_GONE = 0.9  # tuned
+_KEPT = 1.6  # tuned
+_SOON = 6
+"""Share of a current that vanishes where a conductor opens, and the most to which that of the others rises; values of
+Urms(1/2), from a cycle before the start on, in which a part of the voltage is left."""
+_UNCLEARED = 25.0  # tuned
+"""Cycles after which a fault that only deep voltages show would have been cleared."""
+_TAP = 0.03
+"""Change that no step of a tap changer makes [pu]."""
+_RUN_UP = 0.7  # tuned
+"""Largest share of the recovery from a motor's dip within a cycle and a half."""
+_BANK_HERTZ = 1000.0  # tuned
+"""Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
 _BANK_FACTOR = 0.1  # tuned
 _BANK_POWER = 0.3  # tuned
 """Largest power factor, and least change of the reactive power, of a capacitor bank."""
@@ -202,7 +242,7 @@ _FLAT_CYCLES = 12.0  # tuned
 class CauseFacts:
     """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents.
 
-    `line_change` is that of the voltages between phases; NaN if it is unknown.
+    `line_change` is that of the voltages between phases, `jump` that of all angles [degrees]; NaN if unknown.
     """
 
     events: Sequence[Event]
@@ -210,6 +250,7 @@ class CauseFacts:
     stages: Sequence[IncidentStage] = ()
     currents: Sequence[FeederCurrents] = ()
     line_change: float = float("nan")
+    jump: float = float("nan")
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -351,11 +392,51 @@ class CauseFacts:
 
     @cached_property
     def is_load(self) -> bool:
-        """Whether the currents change as those of a load that is switched, and not of a motor that starts."""
-        return any(
-            abs(one.active) > _ACTIVE and one.factor > _FACTOR and one.ratio < _LOAD_CURRENT
+        """Whether the currents change as those of a load that is switched, not of a motor that starts, nor a fault."""
+        is_slight = self.size < _LOAD_DIP
+        return not self.flows_to_earth and any(
+            abs(one.active) > _ACTIVE and one.factor > _FACTOR and (is_slight or one.ratio < _LOAD_CURRENT)
             for one in self.currents[:1]
         )
+
+    @cached_property
+    def is_low_voltage(self) -> bool:
+        """Whether the neutral is earthed, and loads are connected to it."""
+        low, high = _LOW_VOLTAGE
+        return low <= self.main.reference_volts <= high
+
+    @cached_property
+    def flows_to_earth(self) -> bool:
+        """Whether the current of one phase rises to earth where no load is connected so: a fault of high impedance."""
+        return not self.is_low_voltage and any(
+            len(one.phases) == 2 and one.phases.endswith("G") and one.active > _ACTIVE and one.ratio > _TO_EARTH
+            for one in self.currents[:1]
+        )
+
+    @cached_property
+    def opens_conductor(self) -> bool:
+        """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
+        if self.moving is None or not self.falls or self.moving.inside[:, :_SOON].max() > 1 - _DEAD:
+            return False
+        return any(one.change > _GONE and one.ratio < _KEPT for one in self.currents[:1])
+
+    @cached_property
+    def draws_reactive(self) -> bool:
+        """Whether the currents rise by more reactive than active power, as those of a motor do that starts."""
+        return any(one.reactive > max(_ACTIVE, abs(one.active)) and one.rise > 0 for one in self.currents[:1])
+
+    @cached_property
+    def sheds_load(self) -> bool:
+        """Whether the active power falls where all voltages rise alike."""
+        trace = self.moving
+        if trace is None or self.falls or trace.rises.min() < _TAKES_PART * trace.rises.max():
+            return False
+        return any(one.active < -2 * _ACTIVE and one.rise < 0 for one in self.currents[:1])
+
+    @cached_property
+    def is_transfer(self) -> bool:
+        """Whether all angles jump and stay so, while no level lasts: the supply comes from another source."""
+        return abs(self.jump) > _JUMP and all(e.cycles <= _TRANSFER for e in self.events if e.type in _MOVING)
 
     @cached_property
     def is_bank(self) -> bool:
@@ -397,6 +478,14 @@ class CauseFacts:
         return self.returns and not self.returns_at_once
 
     @cached_property
+    def runs_up(self) -> bool:
+        """Whether equal dips come back gradually, as while a motor accelerates."""
+        trace = self.moving
+        if trace is None or not self.falls or self.is_unequal or self.starts_inside:
+            return False
+        return self.comes_back or (self.returns and max(trace.recovery, trace.in_steps) < _RUN_UP)
+
+    @cached_property
     def is_unequal(self) -> bool:
         """Whether the phases dip unequally."""
         return self.moving is not None and self.moving.spread > _UNEQUAL
@@ -422,10 +511,8 @@ class CauseFacts:
 
     @cached_property
     def is_broken_neutral(self) -> bool:
-        """Whether a neutral that is earthed moves and stays, while the voltages between phases do not change."""
-        low, high = _LOW_VOLTAGE
-        is_earthed = low <= self.main.reference_volts <= high
-        return self.neutral_moves and self.ends_inside and is_earthed and not self.line_change > _SAME_VOLTAGE
+        """Whether a neutral that is earthed moves, while the voltages between phases do not change."""
+        return self.neutral_moves and self.is_low_voltage and not self.line_change > _SAME_VOLTAGE
 
     @cached_property
     def is_lost_input(self) -> bool:
@@ -433,7 +520,7 @@ class CauseFacts:
         trace = self.moving
         if trace is None or self.starts_inside or not self.ends_inside:
             return False
-        lost = trace.after_start < _LOST
+        lost = trace.after_start < (1 - _LARGE if self.currents_stay else _LOST)
         if lost.all() or not lost.any():
             return bool(lost.any()) and self.currents_stay
         others = max(trace.dips[~lost].max(), trace.rises[~lost].max())
@@ -476,13 +563,14 @@ class CauseRule:
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_motor = not f.is_unequal and not f.is_deep and (not f.returns_at_once or (f.is_load and f.dip < _LOAD_DIP))
-    is_low = f.falls or f.neutral_moves
-    return f.has_plain_current and not f.saturates and f.is_steep and is_low and not is_motor and f.is_over
+    is_load = f.is_load and f.size < _LOAD_DIP
+    is_motor = not f.is_unequal and not f.is_deep and not f.returns_at_once
+    is_low = (f.falls or f.neutral_moves) and not is_load and not is_motor
+    return f.has_plain_current and not f.saturates and f.is_steep and is_low and f.is_over
 
 
 def _is_cause_fault_interruption(f: CauseFacts) -> bool:
-    """An interruption beside another level: of other phases, or before or after it."""
+    """An interruption beside another level, of other phases or before it, or that is soon followed by another."""
     trace = f.moving
     if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP_PART:
         return False
@@ -494,7 +582,9 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     is_low_before = any(e.type == "sag" and e.magnitude > _DEAD and e.start < dead[0].start for e in f.levels if dead)
     is_carried = not f.currents or f.currents[0].ratio > _CURRENT
     is_dip = is_low_before and is_carried
-    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_dip
+    is_low_first = next((stage.is_low for stage in f.stages if stage.is_low or stage.name == "interruption"), False)
+    is_dip_elsewhere = any(e.type == "sag" and e.magnitude > _DEAD and e.system != f.main.system for e in f.levels)
+    return is_low_first or one_after_another or onto_fault or is_dip or is_dip_elsewhere
 
 
 def _is_cause_switching(f: CauseFacts) -> bool:
@@ -507,24 +597,30 @@ def _is_cause_switching(f: CauseFacts) -> bool:
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
-    """One that leaves all phases higher, or rings and leaves them lower, or rings where what it leaves is not seen."""
+    """One that leaves all phases higher, or rings and leaves them lower, or rings low where the level is not seen."""
     if f.trace is None or not np.isnan(f.lasting):
         return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
     known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
     dip = float((f.trace.during - known[:, None]).max(initial=0.0))
-    return f.rings and dip < _LITTLE
+    hertz = f.transient.details.get("frequency", np.inf) if f.transient is not None else np.inf
+    return f.rings and hertz < _BANK_HERTZ and dip < _LITTLE
 
 
 RULES = (
     CauseRule(
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
-    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
+    CauseRule("lost input", "unknown", _LARGE, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
+    CauseRule("transfer", "unknown", 0.0, lambda f: f.is_transfer, "the angle jumps: another source?"),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
-    CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
-    CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
+    CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
+    CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
+    CauseRule("earth current", "fault", 0.0, lambda f: f.flows_to_earth and not f.saturates),
+    CauseRule(
+        "active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps and f.lasting != 0
+    ),
     CauseRule(
         "transient",
         "capacitor switching",
@@ -557,7 +653,14 @@ RULES = (
         0.06,
         lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.is_deep),
     ),
-    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep and f.falls),
+    CauseRule("brief", "fault", 0.1, lambda f: f.is_brief and f.is_steep and f.falls),
+    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep and f.falls and not f.ends_inside),
+    CauseRule(
+        "deep to the end",
+        "fault",
+        _LARGE,
+        lambda f: f.is_deep and f.is_steep and f.falls and f.main.cycles < _UNCLEARED,
+    ),
     CauseRule(
         "saturation",
         "transformer energising",
@@ -570,6 +673,13 @@ RULES = (
         0.08,
         lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
     ),
+    CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
+    CauseRule(
+        "restrike",
+        "capacitor switching",
+        0.1,
+        lambda f: f.is_brief and "transient_peak" in f.main.details and abs(f.lasting) >= _FEEDS and not f.falls,
+    ),
     CauseRule("swell", "unknown", 0.1, lambda f: not f.falls, "load rejection, an earth fault elsewhere, or a neutral"),
     CauseRule(
         "steps back",
@@ -577,24 +687,15 @@ RULES = (
         0.02,
         lambda f: f.is_steep and f.returns_at_once and not f.is_brief and (bool(f.currents) or not f.is_unequal),
     ),
-    CauseRule(
-        "slow and equal",
-        "motor start",
-        0.03,
-        lambda f: f.is_steep and f.returns_slowly and f.falls and not f.is_unequal and not f.starts_inside,
-    ),
+    CauseRule("slow and equal", "motor start", 0.03, lambda f: f.is_steep and f.runs_up and f.returns),
     CauseRule(
         "slow and unequal",
         "transformer energising",
         0.03,
-        lambda f: f.is_steep and f.returns_slowly and f.falls and not f.has_plain_current,
+        lambda f: f.is_steep and f.returns_slowly and f.falls and f.is_unequal and not f.is_low_voltage,
     ),
-    CauseRule(
-        "comes back",
-        "motor start",
-        0.03,
-        lambda f: f.is_steep and f.comes_back and not f.is_unequal and not f.starts_inside,
-    ),
+    CauseRule("comes back", "motor start", 0.03, lambda f: f.is_steep and f.runs_up),
+    CauseRule("soft start", "motor start", 0.02, lambda f: f.runs_up and f.draws_reactive),
     CauseRule(
         "unequal to the end",
         "fault",
@@ -602,11 +703,11 @@ RULES = (
         lambda f: not f.returns and f.is_steep and f.is_unequal and f.falls and not f.comes_back,
     ),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
-    CauseRule("step up", "load switching", 0.02, lambda f: f.stays and not f.falls and "transient" not in f.types),
+    CauseRule("step up", "load switching", _TAP, lambda f: f.stays and not f.falls and "transient" not in f.types),
     CauseRule(
         "step down",
         "load switching",
-        0.02,
+        _TAP,
         lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current and f.dip < _LOAD_DIP,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
@@ -616,13 +717,10 @@ RULES = (
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that speaks, and was right often enough on third-party events."""
-    speaking = (rule for rule in RULES if rule.speaks(facts))
-    return next(
-        rule
-        for rule in speaking
-        if rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= LEAST_PROBABILITY
-    )
+    """Return the first rule that speaks; it names no cause if it is too seldom right."""
+    rule = next(rule for rule in RULES if rule.speaks(facts))
+    is_sure = cell_probability(name_cell(rule, facts)) >= LEAST_PROBABILITY
+    return rule if is_sure else replace(rule, cause="unknown")
 
 
 LEAST_PROBABILITY = 0.6
@@ -637,43 +735,22 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
     return f"{rule.name}, change from {100 * bounds[-1]:g} %, {'with' if facts.currents else 'without'} currents"
 
 
-_SUREST = 0.95
-"""Largest probability: there are kinds of events that the table does not have."""
-_SURE = 0.8
-_ENOUGH = 16
-"""Probability that needs enough events: the lower bound of their 95 % interval must be above it."""
-
-
 def cell_probability(cell: str) -> float:
-    """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower.
-
-    If there are few, those of the same rule and size with or without currents count, else all of the rule.
-    """
+    """Probability that a rule is right, by its cell of the table, else by its rule and size, else by its rule."""
     rule, size, _ = cell.split(", ")
     table = read_probabilities()
-    for start in (cell, f"{rule}, {size},", f"{rule},"):
-        counts = [counts for name, counts in table.items() if name.startswith(start)]
-        right, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
-        if total >= _ENOUGH:
-            break
-    likely = (right + 1) / (total + 2)
-    is_shown = _wilson_bound(right, total) >= _SURE
-    return float(round(min(likely, _SUREST if is_shown else _SURE - 0.01), 3))
+    return next((table[name] for name in (cell, f"{rule}, {size}", rule) if name in table), _NEVER_SEEN)
 
 
-def _wilson_bound(right: int, total: int) -> float:
-    """Lower bound of the 95 % interval of a share, after Wilson; 0 of nothing."""
-    z = 1.96
-    share = right / max(total, 1)
-    spread = z * (share * (1 - share) * total + z * z / 4) ** 0.5
-    return float((right + z * z / 2 - spread) / (total + z * z))
+_NEVER_SEEN = 0.5
+"""Probability of a rule that never spoke when the table was made."""
 
 
 @cache
-def read_probabilities() -> dict[str, tuple[int, int]]:
-    """The table of probabilities: right causes and all, by cell."""
+def read_probabilities() -> dict[str, float]:
+    """The table of probabilities, by cell."""
     text = Path(__file__).with_name("probabilities.json").read_text(encoding="utf-8")
-    return {name: (right, total) for name, (right, total) in json.loads(text)["cells"].items()}
+    return {name: probability for name, (probability, *_) in json.loads(text)["cells"].items()}
 
 
 def list_evidence(facts: CauseFacts) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from pqswarm.measure.incidents.causes import (
     cell_probability,
     list_evidence,
     measure_currents,
+    measure_jump,
     measure_line_change,
     name_cell,
 )
@@ -195,13 +196,15 @@ class IncidentFinder:
 
         return find_step
 
-    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[tuple[FeederCurrents, ...], float]:
+    def _currents(
+        self, events: Sequence[Event], trace: Trace | None
+    ) -> tuple[tuple[FeederCurrents, ...], float, float]:
         """Currents, and change of the voltages between phases, from before a change to a cycle or less after it.
 
-        That is the first change of the level, or else the main event.
+        That is the first change of the level, or else the main event. The last is the jump of the angles over all.
         """
         if trace is None:
-            return (), float("nan")
+            return (), float("nan"), float("nan")
         cycle = trace.cycle
         levels = [event for event in events if event.type in _LEVELS] or events[:1]
         start, end = _incident_span(levels)
@@ -210,7 +213,9 @@ class IncidentFinder:
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
         voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
         measured = (self.recording, voltages, before, during, self.supply.frequency)
-        return measure_currents(*measured), measure_line_change(*measured)
+        numbers = [self.supply.numbers[i] for i in self.supply.members_of(events[0].system)]
+        jump = measure_jump(self.recording, numbers, (start, end), self.supply.frequency)
+        return measure_currents(*measured), measure_line_change(*measured), jump
 
 
 def name_operation(channel: str, state: int) -> str:

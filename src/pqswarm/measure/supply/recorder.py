@@ -161,7 +161,10 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     turned = after * np.conj(before)
     # Less what the frequency makes of it, by the cycles beside.
     beside = np.pad(np.where(is_live, turned, 1.0), ((0, 0), (2 * lag, 2 * lag)), mode="edge")
-    usual = np.angle(beside[:, : -4 * lag]) / 2 + np.angle(beside[:, 4 * lag :]) / 2
+    past = beside[:, : -4 * lag]
+    future = beside[:, 4 * lag :]
+    usual = np.angle(past) / 2 + np.angle(future) / 2
+    is_steady &= (np.abs(np.angle(past * np.conj(future))) < _JUMP).all(axis=0)  # else one of them holds a jump
     angle = np.angle(turned * np.exp(-1j * usual))
     together = np.abs(angle)
     least_angle = together.min(axis=0)
