@@ -106,19 +106,15 @@ def measure_jump(
 
     The frequency is that of the cycles beside the span: of its mean, a jump would be a part.
     """
-    cycle = 1 / frequency
-    start, end = span
-    moments = (start - 3.2 * cycle, start - 1.2 * cycle, end + 0.6 * cycle, end + 2.6 * cycle)
+    moments = [span[k] + cycles / frequency for k, cycles in ((0, -3.2), (0, -1.2), (1, 0.6), (1, 2.6))]
     tables = [_phasors_at(recording, list(voltages), moment, frequency) for moment in moments]
     before, after = tables[1:3]
     if not voltages or before is None or after is None:
         return float("nan")
     drifts = [new[0] * np.conj(old[0]) for old, new in (tables[:2], tables[2:]) if old is not None and new is not None]
-    drift = np.angle(np.sum(drifts)) / 2 if drifts else 0.0
-    jumps = np.angle(after[0] * np.conj(before[0])) - drift * (moments[2] - moments[1]) / cycle
-    turned = np.degrees(np.angle(np.exp(1j * jumps)))
-    least = turned[np.abs(turned).argmin()]
-    return float(least if np.all(turned * least > 0) else 0.0)
+    drift = np.angle(np.sum(drifts)) / 2 * frequency * (moments[2] - moments[1])
+    jumps = np.angle(after[0] * np.conj(before[0]) * np.exp(-1j * drift), deg=True)
+    return float(min(jumps, key=abs)) if np.ptp(np.sign(jumps)) == 0 else 0.0
 
 
 def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
@@ -159,9 +155,8 @@ _STEEP = 0.6  # tuned
 _STEEP_PART = 0.4  # tuned
 _BACK = 0.7  # tuned
 _BACK_EQUAL = 0.9  # tuned
-_BACK_LARGE = 0.6  # tuned
-"""Share of a fall, of one beside an interruption, and of a return, one of equal dips and one of large ones, within a
-cycle and a half: a step."""
+"""Share of a fall, of one beside an interruption, and of a return, and one of equal dips, within a cycle and a half: a
+step."""
 _DRIFT = 0.12  # tuned
 """Share of a dip that comes back gradually while a motor runs up."""
 _LARGE = 0.25  # tuned
@@ -202,19 +197,12 @@ _LOAD_CURRENT = 4.0  # tuned
 _LOAD_DIP = 0.08  # tuned
 """Least power factor of a load that is switched, its largest rise of the current beside a dip of more than the last
 [pu]: a motor that starts has a lower factor; a fault takes more, or makes a deeper dip."""
-_TO_EARTH = 1.25  # tuned
-"""Rise of the current of one phase that flows to earth, where no load is connected so."""
 _GONE = 0.9  # tuned
-_KEPT = 1.6  # tuned
-_SOON = 6
-"""Share of a current that vanishes where a conductor opens, and the most to which that of the others rises; values of
-Urms(1/2), from a cycle before the start on, in which a part of the voltage is left."""
+"""Share of a current that vanishes where a conductor opens."""
 _UNCLEARED = 25.0  # tuned
 """Cycles after which a fault that only deep voltages show would have been cleared."""
 _TAP = 0.03
 """Change that no step of a tap changer makes [pu]."""
-_RUN_UP = 0.7  # tuned
-"""Largest share of the recovery from a motor's dip within a cycle and a half."""
 _BANK_HERTZ = 1000.0  # tuned
 """Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
 _BANK_FACTOR = 0.1  # tuned
@@ -309,8 +297,8 @@ class CauseFacts:
     @cached_property
     def begins_dead(self) -> bool:
         """Whether the record begins without voltage, and nothing else is seen than that it comes."""
-        dead = [event for event in self.levels if event.type == "interruption"]
-        return len(dead) == 1 and dead[0].cut_start and not any(stage.is_low for stage in self.stages)
+        dead = [event.cut_start for event in self.levels if event.type == "interruption"]
+        return dead == [True] and not any(stage.is_low for stage in self.stages)
 
     @cached_property
     def transient(self) -> Event | None:
@@ -339,24 +327,20 @@ class CauseFacts:
     @cached_property
     def repeats(self) -> int:
         """Slight dips of the system of the main event, one after another."""
-        is_slight = self.dip <= _DEEP and "interruption" not in self.types
-        return sum(one.type == "sag" and one.system == self.main.system for one in self.events) if is_slight else 0
+        is_fault = self.dip > _DEEP or "interruption" in self.types
+        return 0 if is_fault else sum(one.type == "sag" and one.system == self.main.system for one in self.events)
 
     @cached_property
     def second(self) -> float:
         """Rise of the second harmonic [pu], from none if that before is unknown; 0 if unknown."""
-        known = [event.details for event in self.events if "second_during" in event.details]
+        known = (event.details for event in self.events if "second_during" in event.details)
         return max((one["second_during"] - one.get("second_before", 0.0) for one in known), default=0.0)
-
-    @cached_property
-    def has_inrush(self) -> bool:
-        """Whether a current rises with the second harmonic of an inrush."""
-        return not self.is_brief and any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
 
     @cached_property
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
-        return self.has_inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+        has_inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
+        return (has_inrush and not self.is_brief) or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
     @cached_property
     def is_brief(self) -> bool:
@@ -370,14 +354,9 @@ class CauseFacts:
     def has_plain_current(self) -> bool:
         """Whether a current rises without the second harmonic of an inrush; of a brief one it is that of its edges."""
         return any(
-            one.ratio > _CURRENT and (one.second < _INRUSH / 3 or self.is_brief or self.opens)
+            one.ratio > _CURRENT and (one.second < _INRUSH / 3 or self.is_brief or self.ends_inside)
             for one in self.currents[:1]
         )
-
-    @cached_property
-    def opens(self) -> bool:
-        """Whether a dip ends in an interruption that lasts to the end of the record."""
-        return "interruption" in self.types and self.ends_inside and not self.starts_inside
 
     @cached_property
     def currents_stay(self) -> bool:
@@ -393,32 +372,29 @@ class CauseFacts:
     @cached_property
     def is_load(self) -> bool:
         """Whether the currents change as those of a load that is switched, not of a motor that starts, nor a fault."""
-        is_slight = self.size < _LOAD_DIP
         return not self.flows_to_earth and any(
-            abs(one.active) > _ACTIVE and one.factor > _FACTOR and (is_slight or one.ratio < _LOAD_CURRENT)
+            abs(one.active) > _ACTIVE and one.factor > _FACTOR and (self.size < _LOAD_DIP or one.ratio < _LOAD_CURRENT)
             for one in self.currents[:1]
         )
 
     @cached_property
     def is_low_voltage(self) -> bool:
         """Whether the neutral is earthed, and loads are connected to it."""
-        low, high = _LOW_VOLTAGE
-        return low <= self.main.reference_volts <= high
+        return _LOW_VOLTAGE[0] <= self.main.reference_volts <= _LOW_VOLTAGE[1]
 
     @cached_property
     def flows_to_earth(self) -> bool:
         """Whether the current of one phase rises to earth where no load is connected so: a fault of high impedance."""
         return not self.is_low_voltage and any(
-            len(one.phases) == 2 and one.phases.endswith("G") and one.active > _ACTIVE and one.ratio > _TO_EARTH
+            len(one.phases) == 2 and one.phases.endswith("G") and one.active > _ACTIVE and one.rise > 0
             for one in self.currents[:1]
         )
 
     @cached_property
     def opens_conductor(self) -> bool:
         """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
-        if self.moving is None or not self.falls or self.moving.inside[:, :_SOON].max() > 1 - _DEAD:
-            return False
-        return any(one.change > _GONE and one.ratio < _KEPT for one in self.currents[:1])
+        is_left = self.falls and self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
+        return is_left and any(one.change > _GONE and one.rise < 0.6 * one.before for one in self.currents[:1])
 
     @cached_property
     def draws_reactive(self) -> bool:
@@ -429,9 +405,8 @@ class CauseFacts:
     def sheds_load(self) -> bool:
         """Whether the active power falls where all voltages rise alike."""
         trace = self.moving
-        if trace is None or self.falls or trace.rises.min() < _TAKES_PART * trace.rises.max():
-            return False
-        return any(one.active < -2 * _ACTIVE and one.rise < 0 for one in self.currents[:1])
+        is_alike = trace is not None and not self.falls and trace.rises.min() > _TAKES_PART * trace.rises.max()
+        return is_alike and any(one.active < -2 * _ACTIVE and one.rise < 0 for one in self.currents[:1])
 
     @cached_property
     def is_transfer(self) -> bool:
@@ -465,11 +440,8 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        least = _BACK
-        if self.is_unequal and self.dip > _LARGE:
-            least = _BACK_LARGE
-        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load:
-            least = _BACK_EQUAL  # it may be a motor's, whose last part of the run-up is quick
+        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load
+        least = _BACK_EQUAL if may_be_motor else _BACK  # the last part of its run-up is quick
         return trace.recovery >= least or trace.in_steps >= least
 
     @cached_property
@@ -480,10 +452,9 @@ class CauseFacts:
     @cached_property
     def runs_up(self) -> bool:
         """Whether equal dips come back gradually, as while a motor accelerates."""
-        trace = self.moving
-        if trace is None or not self.falls or self.is_unequal or self.starts_inside:
-            return False
-        return self.comes_back or (self.returns and max(trace.recovery, trace.in_steps) < _RUN_UP)
+        is_slow = self.moving is not None and max(self.moving.recovery, self.moving.in_steps) < _BACK
+        is_motor = self.falls and not self.is_unequal and not self.starts_inside
+        return is_motor and (self.comes_back or (self.returns and is_slow))
 
     @cached_property
     def is_unequal(self) -> bool:
@@ -494,11 +465,6 @@ class CauseFacts:
     def is_deep(self) -> bool:
         """Whether only a fault makes such a dip."""
         return self.dip > (_LARGE if self.is_unequal else _DEEP)
-
-    @cached_property
-    def is_over(self) -> bool:
-        """Whether the voltage is back, or so low that it need not be seen to return."""
-        return self.returns or self.is_deep
 
     @cached_property
     def neutral_moves(self) -> bool:
@@ -521,10 +487,9 @@ class CauseFacts:
         if trace is None or self.starts_inside or not self.ends_inside:
             return False
         lost = trace.after_start < (1 - _LARGE if self.currents_stay else _LOST)
-        if lost.all() or not lost.any():
-            return bool(lost.any()) and self.currents_stay
-        others = max(trace.dips[~lost].max(), trace.rises[~lost].max())
-        return bool(others < _SAME_VOLTAGE) and (self.currents_stay or not self.currents)
+        others = np.maximum(trace.dips, trace.rises)[~lost].max(initial=0.0)
+        is_alone = bool(lost.any() and others < _SAME_VOLTAGE)
+        return is_alone and (self.currents_stay or not (self.currents or lost.all()))
 
     @cached_property
     def is_long(self) -> bool:
@@ -563,10 +528,10 @@ class CauseRule:
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_load = f.is_load and f.size < _LOAD_DIP
-    is_motor = not f.is_unequal and not f.is_deep and not f.returns_at_once
-    is_low = (f.falls or f.neutral_moves) and not is_load and not is_motor
-    return f.has_plain_current and not f.saturates and f.is_steep and is_low and f.is_over
+    is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
+    is_other = is_motor or f.saturates or (f.is_load and f.size < _LOAD_DIP)
+    is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
+    return is_fault and (f.returns or f.is_deep) and not is_other
 
 
 def _is_cause_fault_interruption(f: CauseFacts) -> bool:
@@ -579,31 +544,26 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
-    is_low_before = any(e.type == "sag" and e.magnitude > _DEAD and e.start < dead[0].start for e in f.levels if dead)
-    is_carried = not f.currents or f.currents[0].ratio > _CURRENT
-    is_dip = is_low_before and is_carried
     is_low_first = next((stage.is_low for stage in f.stages if stage.is_low or stage.name == "interruption"), False)
     is_dip_elsewhere = any(e.type == "sag" and e.magnitude > _DEAD and e.system != f.main.system for e in f.levels)
-    return is_low_first or one_after_another or onto_fault or is_dip or is_dip_elsewhere
+    return is_low_first or one_after_another or onto_fault or is_dip_elsewhere
 
 
 def _is_cause_switching(f: CauseFacts) -> bool:
     """A transient on some phases that moves the voltage slightly."""
-    if f.transient is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
-        return False
-    if f.dip > 2 * _LITTLE and not f.returns_at_once:
+    stays_low = (f.saturates and f.dip > _LITTLE) or (f.dip > 2 * _LITTLE and not f.returns_at_once)
+    if f.transient is None or "interruption" in f.types or stays_low:
         return False
     return f.size < _SLIGHT and (f.main.type != "sag" or f.main.cycles < 2.0)
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
     """One that leaves all phases higher, or rings and leaves them lower, or rings low where the level is not seen."""
-    if f.trace is None or not np.isnan(f.lasting):
+    if f.trace is None or f.transient is None or not np.isnan(f.lasting):
         return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
     known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
     dip = float((f.trace.during - known[:, None]).max(initial=0.0))
-    hertz = f.transient.details.get("frequency", np.inf) if f.transient is not None else np.inf
-    return f.rings and hertz < _BANK_HERTZ and dip < _LITTLE
+    return f.rings and f.transient.details["frequency"] < _BANK_HERTZ and dip < _LITTLE
 
 
 RULES = (
@@ -719,8 +679,8 @@ RULES = (
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
     """Return the first rule that speaks; it names no cause if it is too seldom right."""
     rule = next(rule for rule in RULES if rule.speaks(facts))
-    is_sure = cell_probability(name_cell(rule, facts)) >= LEAST_PROBABILITY
-    return rule if is_sure else replace(rule, cause="unknown")
+    likely = cell_probability(name_cell(rule, facts))
+    return rule if likely >= LEAST_PROBABILITY else replace(rule, cause="unknown")
 
 
 LEAST_PROBABILITY = 0.6
@@ -736,21 +696,17 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
 
 
 def cell_probability(cell: str) -> float:
-    """Probability that a rule is right, by its cell of the table, else by its rule and size, else by its rule."""
+    """Probability that a rule is right, by its cell of the table, by rule and size, or by rule; 0.5 if never seen."""
     rule, size, _ = cell.split(", ")
-    table = read_probabilities()
-    return next((table[name] for name in (cell, f"{rule}, {size}", rule) if name in table), _NEVER_SEEN)
-
-
-_NEVER_SEEN = 0.5
-"""Probability of a rule that never spoke when the table was made."""
+    stated = (read_probabilities().get(name) for name in (cell, f"{rule}, {size}", rule))
+    return next(filter(None, stated), 0.5)
 
 
 @cache
 def read_probabilities() -> dict[str, float]:
     """The table of probabilities, by cell."""
-    text = Path(__file__).with_name("probabilities.json").read_text(encoding="utf-8")
-    return {name: probability for name, (probability, *_) in json.loads(text)["cells"].items()}
+    cells = json.loads(Path(__file__).with_name("probabilities.json").read_bytes())["cells"]
+    return {name: probability for name, (probability, *_) in cells.items()}
 
 
 def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
