@@ -112,8 +112,8 @@ def measure_jump(
     if not voltages or before is None or after is None:
         return float("nan")
     drifts = [new[0] * np.conj(old[0]) for old, new in (tables[:2], tables[2:]) if old is not None and new is not None]
-    drift = np.angle(np.sum(drifts)) / 2 * frequency * (moments[2] - moments[1])
-    jumps = np.angle(after[0] * np.conj(before[0]) * np.exp(-1j * drift), deg=True)
+    drifted = np.exp(-0.5j * frequency * (moments[2] - moments[1]) * np.angle(np.sum(drifts)))
+    jumps = np.angle(after[0] * np.conj(before[0]) * drifted, deg=True)
     return float(min(jumps, key=abs)) if np.ptp(np.sign(jumps)) == 0 else 0.0
 
 
@@ -261,8 +261,8 @@ class CauseFacts:
         """Smallest change of Urms(1/2) that is one [pu], by its noise; infinite if it is that of a transient alone."""
         if self.trace is None:
             return np.inf
-        lasting = self.trace.left * self.trace.size
-        return max(_SMALLEST, _NOISE * self.trace.noise) if self.types & _MOVING or lasting >= _SMALLEST else np.inf
+        has_level = self.types & _MOVING or self.trace.left * self.trace.size >= _SMALLEST
+        return max(_SMALLEST, _NOISE * self.trace.noise) if has_level else np.inf
 
     @cached_property
     def moving(self) -> Trace | None:
@@ -304,10 +304,9 @@ class CauseFacts:
     def transient(self) -> Event | None:
         """The largest transient on two phases, or on the only channel, but for what begins with the first samples."""
         late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > _FIRST]
-        labels = {part.label for event in late for part in event.parts}
-        if self.trace is None or len(labels) < min(2, len(self.trace.labels)):
-            return None
-        return max(late, key=lambda event: event.magnitude, default=None)
+        n_phases = len({part.label for event in late for part in event.parts})
+        is_wide = self.trace is not None and n_phases >= min(2, len(self.trace.labels))
+        return max(late, key=lambda event: event.magnitude, default=None) if is_wide else None
 
     @cached_property
     def rings(self) -> bool:
@@ -441,8 +440,8 @@ class CauseFacts:
         if trace is None or not self.returns:
             return False
         may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load
-        least = _BACK_EQUAL if may_be_motor else _BACK  # the last part of its run-up is quick
-        return trace.recovery >= least or trace.in_steps >= least
+        # The last part of a motor's run-up is quick.
+        return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
 
     @cached_property
     def returns_slowly(self) -> bool:
@@ -452,9 +451,9 @@ class CauseFacts:
     @cached_property
     def runs_up(self) -> bool:
         """Whether equal dips come back gradually, as while a motor accelerates."""
-        is_slow = self.moving is not None and max(self.moving.recovery, self.moving.in_steps) < _BACK
-        is_motor = self.falls and not self.is_unequal and not self.starts_inside
-        return is_motor and (self.comes_back or (self.returns and is_slow))
+        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
+            return False
+        return self.comes_back or (self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK)
 
     @cached_property
     def is_unequal(self) -> bool:
@@ -488,8 +487,8 @@ class CauseFacts:
             return False
         lost = trace.after_start < (1 - _LARGE if self.currents_stay else _LOST)
         others = np.maximum(trace.dips, trace.rises)[~lost].max(initial=0.0)
-        is_alone = bool(lost.any() and others < _SAME_VOLTAGE)
-        return is_alone and (self.currents_stay or not (self.currents or lost.all()))
+        are_still = self.currents_stay or not (self.currents or lost.all())
+        return bool(lost.any() and others < _SAME_VOLTAGE) and are_still
 
     @cached_property
     def is_long(self) -> bool:
@@ -679,8 +678,8 @@ RULES = (
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
     """Return the first rule that speaks; it names no cause if it is too seldom right."""
     rule = next(rule for rule in RULES if rule.speaks(facts))
-    likely = cell_probability(name_cell(rule, facts))
-    return rule if likely >= LEAST_PROBABILITY else replace(rule, cause="unknown")
+    is_doubtful = cell_probability(name_cell(rule, facts)) < LEAST_PROBABILITY
+    return replace(rule, cause="unknown") if is_doubtful else rule
 
 
 LEAST_PROBABILITY = 0.6
@@ -726,8 +725,8 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
         return
     yield _evidence_of_change(trace, facts)
     if facts.returns and not np.isnan(trace.recovery):
-        how = "at once" if facts.returns_at_once else "slowly"
-        yield f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
+        quick = f"({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
+        yield f"returns {'at once' if facts.returns_at_once else 'slowly'} {quick}"
     elif facts.stays and facts.is_long:
         yield f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu"
     if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
@@ -741,6 +740,8 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     sag = next((event for event in facts.events if event.type == "sag"), None)
     if sag is not None and any(event.type == "interruption" for event in facts.events):
         yield f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption"
+    if facts.is_transfer:
+        yield f"all angles jump by {abs(facts.jump):.0f} degrees"
     if facts.repeats > _MOST_SHOTS:
         yield f"{facts.repeats} dips one after another"
     if facts.saturates and facts.second > 0:
@@ -757,8 +758,10 @@ def _evidence_of_transient(event: Event) -> str:
     hertz, decay = (event.details.get(name, float("nan")) for name in ("frequency", "decay"))
     at = "" if np.isnan(hertz) else f" at {frequency_text(hertz)}"
     lasting = "" if np.isnan(decay) else f" for {1000 * 3 * decay:.1f} ms"
-    word = "an impulse" if event.category.startswith("impulsive") else "an oscillation"
-    return f"{word} of {event.magnitude:.2f} pu{at}{lasting}"
+    return (
+        f"{'an impulse' if event.category.startswith('impulsive') else 'an oscillation'} "
+        f"of {event.magnitude:.2f} pu{at}{lasting}"
+    )
 
 
 def _evidence_of_currents(facts: CauseFacts) -> Iterator[str]:
@@ -778,5 +781,7 @@ def _evidence_of_change(trace: Trace, facts: CauseFacts) -> str:
         word = "low" if falls else "high"
         return f"{trace.labels[trace.worst]} is up to {100 * trace.size:.0f} % too {word}, from the first sample on"
     word = "dips" if falls else "rises"
-    how = "in a step" if facts.is_steep else "gradually"
-    return f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % {how}"
+    return (
+        f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % "
+        f"{'in a step' if facts.is_steep else 'gradually'}"
+    )
