@@ -54,8 +54,9 @@ AUTHORS = 3
 """Generators on which a rule must have spoken to be stated at 80 % or more."""
 DOUBTFUL = 0.79
 SUREST = 0.95
-BY_ABSENCE = ("step up", "step down", "steps back", "all phases briefly")
-"""Rules that rest on what is not seen. Reactors, generation and transfers look the same; hardly any kind has them."""
+BY_ABSENCE = ("step up", "step down", "steps back", "all phases briefly", "deep to the end")
+"""Rules that rest on what is not seen. Reactors, generation, transfers and open conductors look the same; hardly any
+kind has them."""
 
 
 @dataclass(frozen=True)

@@ -557,9 +557,9 @@ def _is_cause_switching(f: CauseFacts) -> bool:
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
-    """One that leaves all phases higher, or rings and leaves them lower, or rings low where the level is not seen."""
+    """One that rings and leaves another level, or leaves a higher one, or rings low where the level is not seen."""
     if f.trace is None or f.transient is None or not np.isnan(f.lasting):
-        return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
+        return abs(f.lasting) >= _FEEDS if f.rings else f.lasting >= 2 * _FEEDS
     known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
     dip = float((f.trace.during - known[:, None]).max(initial=0.0))
     return f.rings and f.transient.details["frequency"] < _BANK_HERTZ and dip < _LITTLE
