@@ -1,7 +1,7 @@
 """How often each rule of causes is right on events of authors that did not write it.
 
     python research/cause_probabilities.py --write           # the table that the package states its probabilities from
-    python research/cause_probabilities.py --left-out        # each generator judged by a table of the others
+    python research/cause_probabilities.py --left-out        # each generator with a table of the others
 
 The events are those of five generators, which share no code: `three_phase/`, `network/`, `independent/`, `circuits/`
 and `heldout/`. The kinds of the last three include what has no name among the causes. A cell is a rule, a size of the
@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=9000)
     parser.add_argument("--records", type=int, default=8, metavar="N", help="of each kind")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
-    parser.add_argument("--left-out", action="store_true", help="judge each generator by a table of the others")
+    parser.add_argument("--left-out", action="store_true", help="test each generator with a table of the others")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name} of the package")
     given = parser.parse_args()
     tasks = [(name, kind, given.seed, given.records) for name, (_, kinds) in GENERATORS.items() for kind in kinds]

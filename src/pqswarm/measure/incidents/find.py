@@ -219,10 +219,11 @@ class IncidentFinder:
         voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
         measured = (self.recording, voltages, before, during, self.supply.frequency)
         own = [self.supply.numbers[i] for i in self.supply.members_of(events[0].system)]
+        is_brief = end - start < 3 * cycle  # what lasts is no transfer
         return (
             measure_currents(*measured),
             measure_line_change(*measured),
-            measure_jump(self.recording, own, (start, end), self.supply.frequency),
+            measure_jump(self.recording, own, (start, end), self.supply.frequency) if is_brief else float("nan"),
         )
 
 
