@@ -170,10 +170,12 @@ def make_table(answers: list[Answer]) -> dict[str, tuple[float, float, float]]:
     all_right, all_records, *_ = count_kinds(answers)
     table = {}
     for name, own in sorted(cells.items()):
-        right, records, n_kinds, n_authors = count_kinds(own)
+        rule = name.split(", ")[0]
+        right, records, n_kinds, _ = count_kinds(own)
+        *_, n_authors = count_kinds(cells[rule])
         if n_kinds >= FEWEST or "," not in name:
             likely = (right + PRIOR * all_right / all_records) / (records + PRIOR)
-            most = SUREST if n_authors >= AUTHORS and name.split(", ")[0] not in BY_ABSENCE else DOUBTFUL
+            most = SUREST if n_authors >= AUTHORS and rule not in BY_ABSENCE else DOUBTFUL
             table[name] = (round(min(likely, most), 3), round(right, 2), round(records, 2))
     return table
 

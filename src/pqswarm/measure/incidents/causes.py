@@ -175,7 +175,7 @@ _OSCILLATION = (150.0, 6000.0)  # tuned
 _FIRST = 0.05  # tuned
 """Transients in this part of the first cycle are the start of a simulation, or of a recorder."""
 _SLIGHT = 0.2  # tuned
-"""Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
+"""Largest dip or rise that the ringing of a capacitor bank makes, or a motor that is started gradually [pu]."""
 _FEEDS = 0.002  # tuned
 _ALIKE = 0.3  # tuned
 """Change of all phases that a capacitor bank leaves [pu], and of the least over the largest."""
@@ -654,7 +654,7 @@ RULES = (
         lambda f: f.is_steep and f.returns_slowly and f.falls and f.is_unequal and not f.is_low_voltage,
     ),
     CauseRule("comes back", "motor start", 0.03, lambda f: f.is_steep and f.runs_up),
-    CauseRule("soft start", "motor start", 0.02, lambda f: f.runs_up and f.draws_reactive),
+    CauseRule("soft start", "motor start", 0.02, lambda f: f.runs_up and f.draws_reactive and f.size < _SLIGHT),
     CauseRule(
         "unequal to the end",
         "fault",
