@@ -1,7 +1,7 @@
 """The cause of an incident, by rules on what was measured: voltages, and the currents of the feeders.
 
 A rule speaks only of changes beyond the noise of Urms(1/2) and beyond a smallest change of its own. How probable it is
-was counted on third-party events (`probabilities.json`, written by `research/cause_probabilities.py`).
+was estimated on events of several authors (`probabilities.json`, written by `research/cause_probabilities.py`).
 """
 
 import json
@@ -99,6 +99,24 @@ def measure_line_change(
     return float(np.max(np.abs(lines[1] - lines[0]) / np.maximum(lines[0], 1e-12)))
 
 
+def measure_jump(
+    recording: RecordingSource, voltages: Sequence[int], span: tuple[float, float], frequency: float
+) -> float:
+    """Jump of the angle of all voltages over a span [s] that stays [degrees], that of the least; NaN if unknown.
+
+    The frequency is that of the cycles beside the span: of its mean, a jump would be a part.
+    """
+    moments = [span[k] + cycles / frequency for k, cycles in ((0, -3.2), (0, -1.2), (1, 0.6), (1, 2.6))]
+    tables = [_phasors_at(recording, list(voltages), moment, frequency) for moment in moments]
+    before, after = tables[1:3]
+    if not voltages or before is None or after is None:
+        return float("nan")
+    drifts = [new[0] * np.conj(old[0]) for old, new in (tables[:2], tables[2:]) if old is not None and new is not None]
+    drifted = np.exp(-0.5j * frequency * (moments[2] - moments[1]) * np.angle(np.sum(drifts)))
+    jumps = np.angle(after[0] * np.conj(before[0]) * drifted, deg=True)
+    return float(min(jumps, key=abs)) if np.ptp(np.sign(jumps)) == 0 else 0.0
+
+
 def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     change = np.abs(new[0] - old[0])
     largest = float(change.max())
@@ -137,9 +155,8 @@ _STEEP = 0.6  # tuned
 _STEEP_PART = 0.4  # tuned
 _BACK = 0.7  # tuned
 _BACK_EQUAL = 0.9  # tuned
-_BACK_LARGE = 0.6  # tuned
-"""Share of a fall, of one beside an interruption, and of a return, one of equal dips and one of large ones, within a
-cycle and a half: a step."""
+"""Share of a fall, of one beside an interruption, and of a return, and one of equal dips, within a cycle and a half: a
+step."""
 _DRIFT = 0.12  # tuned
 """Share of a dip that comes back gradually while a motor runs up."""
 _LARGE = 0.25  # tuned
@@ -158,7 +175,7 @@ _OSCILLATION = (150.0, 6000.0)  # tuned
 _FIRST = 0.05  # tuned
 """Transients in this part of the first cycle are the start of a simulation, or of a recorder."""
 _SLIGHT = 0.2  # tuned
-"""Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
+"""Largest dip or rise that the ringing of a capacitor bank makes, or a motor that is started gradually [pu]."""
 _FEEDS = 0.002  # tuned
 _ALIKE = 0.3  # tuned
 """Change of all phases that a capacitor bank leaves [pu], and of the least over the largest."""
@@ -169,14 +186,25 @@ _QUICK = 0.25  # tuned
 _CURRENT = 2.0  # tuned
 _INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
+_JUMP = 6.0  # tuned
+_TRANSFER = 2.5  # tuned
+"""Jump of the angle of all voltages that is another source [degrees], and the most cycles that the transfer takes."""
 _ACTIVE = 0.05  # tuned
 _BY_VOLTAGE = 3.0  # tuned
 """Change of the active power that is a load's, beyond that of the voltage times this."""
 _FACTOR = 0.5  # tuned
 _LOAD_CURRENT = 4.0  # tuned
 _LOAD_DIP = 0.08  # tuned
-"""Least power factor of a load that is switched, its largest rise of the current, and the dip that it makes at most
-[pu]: a motor that starts has a lower factor, or takes more; so does a fault."""
+"""Least power factor of a load that is switched, its largest rise of the current beside a dip of more than the last
+[pu]: a motor that starts has a lower factor; a fault takes more, or makes a deeper dip."""
+_GONE = 0.9  # tuned
+"""Share of a current that vanishes where a conductor opens."""
+_UNCLEARED = 25.0  # tuned
+"""Cycles after which a fault that only deep voltages show would have been cleared."""
+_TAP = 0.03
+"""Change that no step of a tap changer makes [pu]."""
+_BANK_HERTZ = 1000.0  # tuned
+"""Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
 _BANK_FACTOR = 0.1  # tuned
 _BANK_POWER = 0.3  # tuned
 """Largest power factor, and least change of the reactive power, of a capacitor bank."""
@@ -202,7 +230,7 @@ _FLAT_CYCLES = 12.0  # tuned
 class CauseFacts:
     """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents.
 
-    `line_change` is that of the voltages between phases; NaN if it is unknown.
+    `line_change` is that of the voltages between phases, `jump` that of all angles [degrees]; NaN if unknown.
     """
 
     events: Sequence[Event]
@@ -210,6 +238,7 @@ class CauseFacts:
     stages: Sequence[IncidentStage] = ()
     currents: Sequence[FeederCurrents] = ()
     line_change: float = float("nan")
+    jump: float = float("nan")
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -232,8 +261,8 @@ class CauseFacts:
         """Smallest change of Urms(1/2) that is one [pu], by its noise; infinite if it is that of a transient alone."""
         if self.trace is None:
             return np.inf
-        lasting = self.trace.left * self.trace.size
-        return max(_SMALLEST, _NOISE * self.trace.noise) if self.types & _MOVING or lasting >= _SMALLEST else np.inf
+        has_level = self.types & _MOVING or self.trace.left * self.trace.size >= _SMALLEST
+        return max(_SMALLEST, _NOISE * self.trace.noise) if has_level else np.inf
 
     @cached_property
     def moving(self) -> Trace | None:
@@ -268,17 +297,16 @@ class CauseFacts:
     @cached_property
     def begins_dead(self) -> bool:
         """Whether the record begins without voltage, and nothing else is seen than that it comes."""
-        dead = [event for event in self.levels if event.type == "interruption"]
-        return len(dead) == 1 and dead[0].cut_start and not any(stage.is_low for stage in self.stages)
+        dead = [event.cut_start for event in self.levels if event.type == "interruption"]
+        return dead == [True] and not any(stage.is_low for stage in self.stages)
 
     @cached_property
     def transient(self) -> Event | None:
         """The largest transient on two phases, or on the only channel, but for what begins with the first samples."""
         late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > _FIRST]
-        labels = {part.label for event in late for part in event.parts}
-        if self.trace is None or len(labels) < min(2, len(self.trace.labels)):
-            return None
-        return max(late, key=lambda event: event.magnitude, default=None)
+        n_phases = len({part.label for event in late for part in event.parts})
+        is_wide = self.trace is not None and n_phases >= min(2, len(self.trace.labels))
+        return max(late, key=lambda event: event.magnitude, default=None) if is_wide else None
 
     @cached_property
     def rings(self) -> bool:
@@ -298,24 +326,20 @@ class CauseFacts:
     @cached_property
     def repeats(self) -> int:
         """Slight dips of the system of the main event, one after another."""
-        is_slight = self.dip <= _DEEP and "interruption" not in self.types
-        return sum(one.type == "sag" and one.system == self.main.system for one in self.events) if is_slight else 0
+        is_fault = self.dip > _DEEP or "interruption" in self.types
+        return 0 if is_fault else sum(one.type == "sag" and one.system == self.main.system for one in self.events)
 
     @cached_property
     def second(self) -> float:
         """Rise of the second harmonic [pu], from none if that before is unknown; 0 if unknown."""
-        known = [event.details for event in self.events if "second_during" in event.details]
+        known = (event.details for event in self.events if "second_during" in event.details)
         return max((one["second_during"] - one.get("second_before", 0.0) for one in known), default=0.0)
-
-    @cached_property
-    def has_inrush(self) -> bool:
-        """Whether a current rises with the second harmonic of an inrush."""
-        return not self.is_brief and any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
 
     @cached_property
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
-        return self.has_inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+        has_inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
+        return (has_inrush and not self.is_brief) or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
     @cached_property
     def is_brief(self) -> bool:
@@ -329,14 +353,9 @@ class CauseFacts:
     def has_plain_current(self) -> bool:
         """Whether a current rises without the second harmonic of an inrush; of a brief one it is that of its edges."""
         return any(
-            one.ratio > _CURRENT and (one.second < _INRUSH / 3 or self.is_brief or self.opens)
+            one.ratio > _CURRENT and (one.second < _INRUSH / 3 or self.is_brief or self.ends_inside)
             for one in self.currents[:1]
         )
-
-    @cached_property
-    def opens(self) -> bool:
-        """Whether a dip ends in an interruption that lasts to the end of the record."""
-        return "interruption" in self.types and self.ends_inside and not self.starts_inside
 
     @cached_property
     def currents_stay(self) -> bool:
@@ -351,11 +370,47 @@ class CauseFacts:
 
     @cached_property
     def is_load(self) -> bool:
-        """Whether the currents change as those of a load that is switched, and not of a motor that starts."""
-        return any(
-            abs(one.active) > _ACTIVE and one.factor > _FACTOR and one.ratio < _LOAD_CURRENT
+        """Whether the currents change as those of a load that is switched, not of a motor that starts, nor a fault."""
+        return not self.flows_to_earth and any(
+            abs(one.active) > _ACTIVE and one.factor > _FACTOR and (self.size < _LOAD_DIP or one.ratio < _LOAD_CURRENT)
             for one in self.currents[:1]
         )
+
+    @cached_property
+    def is_low_voltage(self) -> bool:
+        """Whether the neutral is earthed, and loads are connected to it."""
+        return _LOW_VOLTAGE[0] <= self.main.reference_volts <= _LOW_VOLTAGE[1]
+
+    @cached_property
+    def flows_to_earth(self) -> bool:
+        """Whether the current of one phase rises to earth where no load is connected so: a fault of high impedance."""
+        return not self.is_low_voltage and any(
+            len(one.phases) == 2 and one.phases.endswith("G") and one.active > _ACTIVE and one.rise > 0
+            for one in self.currents[:1]
+        )
+
+    @cached_property
+    def opens_conductor(self) -> bool:
+        """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
+        is_left = self.falls and self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
+        return is_left and any(one.change > _GONE and one.rise < 0.6 * one.before for one in self.currents[:1])
+
+    @cached_property
+    def draws_reactive(self) -> bool:
+        """Whether the currents rise by more reactive than active power, as those of a motor do that starts."""
+        return any(one.reactive > max(_ACTIVE, abs(one.active)) and one.rise > 0 for one in self.currents[:1])
+
+    @cached_property
+    def sheds_load(self) -> bool:
+        """Whether the active power falls where all voltages rise alike."""
+        trace = self.moving
+        is_alike = trace is not None and not self.falls and trace.rises.min() > _TAKES_PART * trace.rises.max()
+        return is_alike and any(one.active < -2 * _ACTIVE and one.rise < 0 for one in self.currents[:1])
+
+    @cached_property
+    def is_transfer(self) -> bool:
+        """Whether all angles jump and stay so, while no level lasts: the supply comes from another source."""
+        return abs(self.jump) > _JUMP and all(e.cycles <= _TRANSFER for e in self.events if e.type in _MOVING)
 
     @cached_property
     def is_bank(self) -> bool:
@@ -384,17 +439,21 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        least = _BACK
-        if self.is_unequal and self.dip > _LARGE:
-            least = _BACK_LARGE
-        elif not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load:
-            least = _BACK_EQUAL  # it may be a motor's, whose last part of the run-up is quick
-        return trace.recovery >= least or trace.in_steps >= least
+        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load
+        # The last part of a motor's run-up is quick.
+        return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
 
     @cached_property
     def returns_slowly(self) -> bool:
         """Whether it returns otherwise than by steps."""
         return self.returns and not self.returns_at_once
+
+    @cached_property
+    def runs_up(self) -> bool:
+        """Whether equal dips come back gradually, as while a motor accelerates."""
+        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
+            return False
+        return self.comes_back or (self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK)
 
     @cached_property
     def is_unequal(self) -> bool:
@@ -407,11 +466,6 @@ class CauseFacts:
         return self.dip > (_LARGE if self.is_unequal else _DEEP)
 
     @cached_property
-    def is_over(self) -> bool:
-        """Whether the voltage is back, or so low that it need not be seen to return."""
-        return self.returns or self.is_deep
-
-    @cached_property
     def neutral_moves(self) -> bool:
         """Whether some phases rise while others fall: the neutral moves, as in an earth fault."""
         trace = self.moving
@@ -422,10 +476,8 @@ class CauseFacts:
 
     @cached_property
     def is_broken_neutral(self) -> bool:
-        """Whether a neutral that is earthed moves and stays, while the voltages between phases do not change."""
-        low, high = _LOW_VOLTAGE
-        is_earthed = low <= self.main.reference_volts <= high
-        return self.neutral_moves and self.ends_inside and is_earthed and not self.line_change > _SAME_VOLTAGE
+        """Whether a neutral that is earthed moves, while the voltages between phases do not change."""
+        return self.neutral_moves and self.is_low_voltage and not self.line_change > _SAME_VOLTAGE
 
     @cached_property
     def is_lost_input(self) -> bool:
@@ -433,11 +485,10 @@ class CauseFacts:
         trace = self.moving
         if trace is None or self.starts_inside or not self.ends_inside:
             return False
-        lost = trace.after_start < _LOST
-        if lost.all() or not lost.any():
-            return bool(lost.any()) and self.currents_stay
-        others = max(trace.dips[~lost].max(), trace.rises[~lost].max())
-        return bool(others < _SAME_VOLTAGE) and (self.currents_stay or not self.currents)
+        lost = trace.after_start < (1 - _LARGE if self.currents_stay else _LOST)
+        others = np.maximum(trace.dips, trace.rises)[~lost].max(initial=0.0)
+        are_still = self.currents_stay or not (self.currents or lost.all())
+        return bool(lost.any() and others < _SAME_VOLTAGE) and are_still
 
     @cached_property
     def is_long(self) -> bool:
@@ -476,13 +527,14 @@ class CauseRule:
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_motor = not f.is_unequal and not f.is_deep and (not f.returns_at_once or (f.is_load and f.dip < _LOAD_DIP))
-    is_low = f.falls or f.neutral_moves
-    return f.has_plain_current and not f.saturates and f.is_steep and is_low and not is_motor and f.is_over
+    is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
+    is_other = is_motor or f.saturates or (f.is_load and f.size < _LOAD_DIP)
+    is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
+    return is_fault and (f.returns or f.is_deep) and not is_other
 
 
 def _is_cause_fault_interruption(f: CauseFacts) -> bool:
-    """An interruption beside another level: of other phases, or before or after it."""
+    """An interruption beside another level, of other phases or before it, or that is soon followed by another."""
     trace = f.moving
     if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP_PART:
         return False
@@ -491,40 +543,43 @@ def _is_cause_fault_interruption(f: CauseFacts) -> bool:
     one_after_another = max(starts.values()) - min(starts.values()) > 1.25 * trace.cycle
     dead = [event for event in f.levels if event.type == "interruption"]
     onto_fault = any(0 < second.start - first.end < _QUICK for first, second in pairwise(dead))
-    is_low_before = any(e.type == "sag" and e.magnitude > _DEAD and e.start < dead[0].start for e in f.levels if dead)
-    is_carried = not f.currents or f.currents[0].ratio > _CURRENT
-    is_dip = is_low_before and is_carried
-    return any(stage.is_low for stage in f.stages) or one_after_another or onto_fault or is_dip
+    is_low_first = next((stage.is_low for stage in f.stages if stage.is_low or stage.name == "interruption"), False)
+    is_dip_elsewhere = any(e.type == "sag" and e.magnitude > _DEAD and e.system != f.main.system for e in f.levels)
+    return is_low_first or one_after_another or onto_fault or is_dip_elsewhere
 
 
 def _is_cause_switching(f: CauseFacts) -> bool:
     """A transient on some phases that moves the voltage slightly."""
-    if f.transient is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
-        return False
-    if f.dip > 2 * _LITTLE and not f.returns_at_once:
+    stays_low = (f.saturates and f.dip > _LITTLE) or (f.dip > 2 * _LITTLE and not f.returns_at_once)
+    if f.transient is None or "interruption" in f.types or stays_low:
         return False
     return f.size < _SLIGHT and (f.main.type != "sag" or f.main.cycles < 2.0)
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
-    """One that leaves all phases higher, or rings and leaves them lower, or rings where what it leaves is not seen."""
-    if f.trace is None or not np.isnan(f.lasting):
-        return f.lasting >= _FEEDS or (f.rings and f.lasting <= -_FEEDS)
+    """One that rings and leaves another level, or leaves a higher one, or rings low where the level is not seen."""
+    if f.trace is None or f.transient is None or not np.isnan(f.lasting):
+        return abs(f.lasting) >= _FEEDS if f.rings else f.lasting >= 2 * _FEEDS
     known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
     dip = float((f.trace.during - known[:, None]).max(initial=0.0))
-    return f.rings and dip < _LITTLE
+    return f.rings and f.transient.details["frequency"] < _BANK_HERTZ and dip < _LITTLE
 
 
 RULES = (
     CauseRule(
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
-    CauseRule("lost input", "unknown", 0.5, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
+    CauseRule("lost input", "unknown", _LARGE, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
+    CauseRule("transfer", "unknown", 0.0, lambda f: f.is_transfer, "the angle jumps: another source?"),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
-    CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
-    CauseRule("active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps),
+    CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
+    CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
+    CauseRule("earth current", "fault", 0.0, lambda f: f.flows_to_earth and not f.saturates),
+    CauseRule(
+        "active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps and f.lasting != 0
+    ),
     CauseRule(
         "transient",
         "capacitor switching",
@@ -557,7 +612,14 @@ RULES = (
         0.06,
         lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.is_deep),
     ),
-    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep and f.falls),
+    CauseRule("brief", "fault", 0.1, lambda f: f.is_brief and f.is_steep and f.falls),
+    CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep and f.falls and not f.ends_inside),
+    CauseRule(
+        "deep to the end",
+        "fault",
+        _LARGE,
+        lambda f: f.is_deep and f.is_steep and f.falls and f.main.cycles < _UNCLEARED,
+    ),
     CauseRule(
         "saturation",
         "transformer energising",
@@ -570,6 +632,13 @@ RULES = (
         0.08,
         lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
     ),
+    CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
+    CauseRule(
+        "restrike",
+        "capacitor switching",
+        0.1,
+        lambda f: f.is_brief and "transient_peak" in f.main.details and abs(f.lasting) >= _FEEDS and not f.falls,
+    ),
     CauseRule("swell", "unknown", 0.1, lambda f: not f.falls, "load rejection, an earth fault elsewhere, or a neutral"),
     CauseRule(
         "steps back",
@@ -577,24 +646,15 @@ RULES = (
         0.02,
         lambda f: f.is_steep and f.returns_at_once and not f.is_brief and (bool(f.currents) or not f.is_unequal),
     ),
-    CauseRule(
-        "slow and equal",
-        "motor start",
-        0.03,
-        lambda f: f.is_steep and f.returns_slowly and f.falls and not f.is_unequal and not f.starts_inside,
-    ),
+    CauseRule("slow and equal", "motor start", 0.03, lambda f: f.is_steep and f.runs_up and f.returns),
     CauseRule(
         "slow and unequal",
         "transformer energising",
         0.03,
-        lambda f: f.is_steep and f.returns_slowly and f.falls and not f.has_plain_current,
+        lambda f: f.is_steep and f.returns_slowly and f.falls and f.is_unequal and not f.is_low_voltage,
     ),
-    CauseRule(
-        "comes back",
-        "motor start",
-        0.03,
-        lambda f: f.is_steep and f.comes_back and not f.is_unequal and not f.starts_inside,
-    ),
+    CauseRule("comes back", "motor start", 0.03, lambda f: f.is_steep and f.runs_up),
+    CauseRule("soft start", "motor start", 0.02, lambda f: f.runs_up and f.draws_reactive and f.size < _SLIGHT),
     CauseRule(
         "unequal to the end",
         "fault",
@@ -602,11 +662,11 @@ RULES = (
         lambda f: not f.returns and f.is_steep and f.is_unequal and f.falls and not f.comes_back,
     ),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
-    CauseRule("step up", "load switching", 0.02, lambda f: f.stays and not f.falls and "transient" not in f.types),
+    CauseRule("step up", "load switching", _TAP, lambda f: f.stays and not f.falls and "transient" not in f.types),
     CauseRule(
         "step down",
         "load switching",
-        0.02,
+        _TAP,
         lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current and f.dip < _LOAD_DIP,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
@@ -616,13 +676,10 @@ RULES = (
 
 
 def apply_cause_rules(facts: CauseFacts) -> CauseRule:
-    """Return the first rule that speaks, and was right often enough on third-party events."""
-    speaking = (rule for rule in RULES if rule.speaks(facts))
-    return next(
-        rule
-        for rule in speaking
-        if rule.cause == "unknown" or cell_probability(name_cell(rule, facts)) >= LEAST_PROBABILITY
-    )
+    """Return the first rule that speaks; it names no cause if it is too seldom right."""
+    rule = next(rule for rule in RULES if rule.speaks(facts))
+    is_doubtful = cell_probability(name_cell(rule, facts)) < LEAST_PROBABILITY
+    return replace(rule, cause="unknown") if is_doubtful else rule
 
 
 LEAST_PROBABILITY = 0.6
@@ -637,43 +694,18 @@ def name_cell(rule: CauseRule, facts: CauseFacts) -> str:
     return f"{rule.name}, change from {100 * bounds[-1]:g} %, {'with' if facts.currents else 'without'} currents"
 
 
-_SUREST = 0.95
-"""Largest probability: there are kinds of events that the table does not have."""
-_SURE = 0.8
-_ENOUGH = 16
-"""Probability that needs enough events: the lower bound of their 95 % interval must be above it."""
-
-
 def cell_probability(cell: str) -> float:
-    """Probability that a rule is right, by how often it was in a cell of the table; few events make it lower.
-
-    If there are few, those of the same rule and size with or without currents count, else all of the rule.
-    """
+    """Probability that a rule is right, by its cell of the table, by rule and size, or by rule; 0.5 if never seen."""
     rule, size, _ = cell.split(", ")
-    table = read_probabilities()
-    for start in (cell, f"{rule}, {size},", f"{rule},"):
-        counts = [counts for name, counts in table.items() if name.startswith(start)]
-        right, total = (sum(column) for column in zip((0, 0), *counts, strict=True))
-        if total >= _ENOUGH:
-            break
-    likely = (right + 1) / (total + 2)
-    is_shown = _wilson_bound(right, total) >= _SURE
-    return float(round(min(likely, _SUREST if is_shown else _SURE - 0.01), 3))
-
-
-def _wilson_bound(right: int, total: int) -> float:
-    """Lower bound of the 95 % interval of a share, after Wilson; 0 of nothing."""
-    z = 1.96
-    share = right / max(total, 1)
-    spread = z * (share * (1 - share) * total + z * z / 4) ** 0.5
-    return float((right + z * z / 2 - spread) / (total + z * z))
+    stated = (read_probabilities().get(name) for name in (cell, f"{rule}, {size}", rule))
+    return next(filter(None, stated), 0.5)
 
 
 @cache
-def read_probabilities() -> dict[str, tuple[int, int]]:
-    """The table of probabilities: right causes and all, by cell."""
-    text = Path(__file__).with_name("probabilities.json").read_text(encoding="utf-8")
-    return {name: (right, total) for name, (right, total) in json.loads(text)["cells"].items()}
+def read_probabilities() -> dict[str, float]:
+    """The table of probabilities, by cell."""
+    cells = json.loads(Path(__file__).with_name("probabilities.json").read_bytes())["cells"]
+    return {name: probability for name, (probability, *_) in cells.items()}
 
 
 def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
@@ -693,8 +725,8 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
         return
     yield _evidence_of_change(trace, facts)
     if facts.returns and not np.isnan(trace.recovery):
-        how = "at once" if facts.returns_at_once else "slowly"
-        yield f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
+        quick = f"({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
+        yield f"returns {'at once' if facts.returns_at_once else 'slowly'} {quick}"
     elif facts.stays and facts.is_long:
         yield f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu"
     if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
@@ -708,6 +740,8 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     sag = next((event for event in facts.events if event.type == "sag"), None)
     if sag is not None and any(event.type == "interruption" for event in facts.events):
         yield f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption"
+    if facts.is_transfer:
+        yield f"all angles jump by {abs(facts.jump):.0f} degrees"
     if facts.repeats > _MOST_SHOTS:
         yield f"{facts.repeats} dips one after another"
     if facts.saturates and facts.second > 0:
@@ -724,8 +758,10 @@ def _evidence_of_transient(event: Event) -> str:
     hertz, decay = (event.details.get(name, float("nan")) for name in ("frequency", "decay"))
     at = "" if np.isnan(hertz) else f" at {frequency_text(hertz)}"
     lasting = "" if np.isnan(decay) else f" for {1000 * 3 * decay:.1f} ms"
-    word = "an impulse" if event.category.startswith("impulsive") else "an oscillation"
-    return f"{word} of {event.magnitude:.2f} pu{at}{lasting}"
+    return (
+        f"{'an impulse' if event.category.startswith('impulsive') else 'an oscillation'} "
+        f"of {event.magnitude:.2f} pu{at}{lasting}"
+    )
 
 
 def _evidence_of_currents(facts: CauseFacts) -> Iterator[str]:
@@ -745,5 +781,7 @@ def _evidence_of_change(trace: Trace, facts: CauseFacts) -> str:
         word = "low" if falls else "high"
         return f"{trace.labels[trace.worst]} is up to {100 * trace.size:.0f} % too {word}, from the first sample on"
     word = "dips" if falls else "rises"
-    how = "in a step" if facts.is_steep else "gradually"
-    return f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % {how}"
+    return (
+        f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % "
+        f"{'in a step' if facts.is_steep else 'gradually'}"
+    )

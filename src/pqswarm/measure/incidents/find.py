@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from pqswarm.measure.incidents.causes import (
     cell_probability,
     list_evidence,
     measure_currents,
+    measure_jump,
     measure_line_change,
     name_cell,
 )
@@ -60,6 +62,10 @@ _COLLAPSE = 0.6  # tuned
 _KEPT = 0.95  # tuned
 """Dip of a faulted phase over the deepest one; change of the current of a phase in an earth fault, over the largest;
 levels of a phase that has a fault to earth, and of the others, which keep their voltage [pu]."""
+_ENDS = ("cleared", "interruption", "reclosed")
+"""Names of stages in which a fault is over."""
+_FALLS = 0.25  # tuned
+"""Share of its level to which a phase falls at most that is opened."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -141,7 +147,7 @@ class IncidentFinder:
             rule=cell,
             evidence=(*list_evidence(facts), *said[:_MAX_SAID]),
             timeline=tuple(sorted(happened, key=lambda one: one.time)),
-            clearing_s=_clearing_time(stages) if rule.cause == "fault" else None,
+            clearing_s=_clearing_time(stages, self.thresholds) if rule.cause == "fault" else None,
             worst_cycle_end=None if trace is None or not trace.size > 0 else trace.worst_cycle_end,
             stages=stages,
             events=tuple(order),
@@ -195,13 +201,15 @@ class IncidentFinder:
 
         return find_step
 
-    def _currents(self, events: Sequence[Event], trace: Trace | None) -> tuple[tuple[FeederCurrents, ...], float]:
+    def _currents(
+        self, events: Sequence[Event], trace: Trace | None
+    ) -> tuple[tuple[FeederCurrents, ...], float, float]:
         """Currents, and change of the voltages between phases, from before a change to a cycle or less after it.
 
-        That is the first change of the level, or else the main event.
+        That is the first change of the level, or else the main event. The last is the jump of the angles over all.
         """
         if trace is None:
-            return (), float("nan")
+            return (), float("nan"), float("nan")
         cycle = trace.cycle
         levels = [event for event in events if event.type in _LEVELS] or events[:1]
         start, end = _incident_span(levels)
@@ -210,7 +218,13 @@ class IncidentFinder:
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
         voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
         measured = (self.recording, voltages, before, during, self.supply.frequency)
-        return measure_currents(*measured), measure_line_change(*measured)
+        own = [self.supply.numbers[i] for i in self.supply.members_of(events[0].system)]
+        is_brief = end - start < 3 * cycle  # what lasts is no transfer
+        return (
+            measure_currents(*measured),
+            measure_line_change(*measured),
+            measure_jump(self.recording, own, (start, end), self.supply.frequency) if is_brief else float("nan"),
+        )
 
 
 def name_operation(channel: str, state: int) -> str:
@@ -219,11 +233,22 @@ def name_operation(channel: str, state: int) -> str:
     return words[0] if state else words[1]
 
 
-def _clearing_time(stages: Sequence[IncidentStage]) -> float | None:
-    """From the start of the first stage of a fault until the first one in which it is cleared or the supply opened."""
-    fault = next((stage for stage in stages if stage.name.startswith("fault")), None)
-    after = [stage for stage in stages if stage.name in ("cleared", "interruption", "reclosed")]
-    return None if fault is None or not after else max(after[0].start - fault.start, 0.0)
+def _clearing_time(stages: Sequence[IncidentStage], thresholds: Thresholds) -> float | None:
+    """From the start of the first stage of a fault until the first one in which it is cleared or the supply opened.
+
+    Its phases are back then, or dead: where one pole is opened, or motors feed the others, no other stage says so.
+    """
+    first = next((i for i, stage in enumerate(stages) if stage.name.startswith("fault")), len(stages))
+    for old, new in pairwise(stages[first:]):
+        low = [phase for phase, level in stages[first].levels.items() if level < thresholds.sag]
+        is_off = low and all(
+            new.levels[phase] > thresholds.sag
+            or new.levels[phase] < min(thresholds.interruption, _FALLS * old.levels[phase])
+            for phase in low
+        )
+        if is_off or new.name in _ENDS:
+            return max(new.start - stages[first].start, 0.0)
+    return None
 
 
 def _hold_unknown_urms(rows: FloatArray) -> FloatArray:
@@ -341,59 +366,38 @@ _OTHER_STAGES = {
 }
 
 
-class _FaultCourse:
-    """How a fault goes on: its stages in words, and what they add up to."""
-
-    def __init__(self) -> None:
-        self.stages: list[IncidentStage] = []
-        self.opened = False
-        self.closed = False
-        self.returned = False
-        self.evolved = False
-
-    def add(self, stage: IncidentStage) -> None:
-        """Name the next stage; one that goes on is made longer."""
-        named = replace(stage, name=self._name(stage.name))
-        if self.stages and self.stages[-1].is_like(named):
-            self.stages[-1] = replace(self.stages[-1], end=stage.end)
-        else:
-            self.stages.append(named)
-
-    def _name(self, level: str) -> str:
-        if level == "interruption":
-            self.opened = True
-            self.closed = False
-            return level
-        was_low = any("low on" in stage.name for stage in self.stages)
-        if level == "restored" or (was_low and level.startswith("high")):  # it is followed by an overvoltage
-            self.closed = True
-            return "reclosed" if self.opened else "cleared"
-        if self.closed or self.opened:
-            self.returned = True
-            return f"reclosed onto the fault: {level}"
-        if any(stage.name.startswith("fault") for stage in self.stages):
-            self.evolved = True
-            return f"fault evolves: {level}"
-        return f"fault: {level}"
-
-    @property
-    def summary(self) -> str:
-        """The course in words; empty if there is nothing to add."""
-        successful = bool(self.stages) and self.stages[-1].name in ("reclosed", "cleared")
-        if self.returned or (self.opened and successful):
-            return f"reclosing, {'successful' if successful else 'unsuccessful'}"
-        if self.opened:
-            return "cleared by interruption"
-        return "evolving" if self.evolved else ""
-
-
 def _name_fault_course(stages: tuple[IncidentStage, ...], cause: str) -> tuple[tuple[IncidentStage, ...], str]:
-    """Stages in the words of the cause, and how a fault goes on."""
+    """Stages in the words of the cause, and how a fault goes on; one that goes on is made longer."""
     if stages and cause in _OTHER_STAGES:
         return (replace(stages[0], name=_OTHER_STAGES[cause]), *stages[1:]), ""
     if cause != "fault":
         return stages, ""
-    course = _FaultCourse()
+    course: list[IncidentStage] = []
     for stage in stages:
-        course.add(stage)
-    return tuple(course.stages), course.summary
+        named = replace(stage, name=_name_fault_stage(stage.name, [one.name for one in course]))
+        if course and course[-1].is_like(named):
+            course[-1] = replace(course[-1], end=stage.end)
+        else:
+            course.append(named)
+    return tuple(course), _sum_up_fault([one.name for one in course])
+
+
+def _name_fault_stage(level: str, past: Sequence[str]) -> str:
+    """Name of a stage of a fault, by its level and the names of those before it."""
+    if level == "interruption":
+        return level
+    if level == "restored" or (level.startswith("high") and any("low on" in name for name in past)):
+        return "reclosed" if "interruption" in past else "cleared"
+    if any(name in _ENDS for name in past):
+        return f"reclosed onto the fault: {level}"
+    return f"fault{' evolves' * any(name.startswith('fault') for name in past)}: {level}"
+
+
+def _sum_up_fault(names: Sequence[str]) -> str:
+    """The course of a fault in words, by the names of its stages; empty if there is nothing to add."""
+    successful = names[-1:] in (["reclosed"], ["cleared"])
+    if any(name.startswith("reclosed onto") for name in names) or ("interruption" in names and successful):
+        return f"reclosing, {'successful' if successful else 'unsuccessful'}"
+    if "interruption" in names:
+        return "cleared by interruption"
+    return "evolving" if any(name.startswith("fault evolves") for name in names) else ""

@@ -156,8 +156,9 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     turned = after * np.conj(before)
     # Less what the frequency makes of it, by the cycles beside.
     beside = np.pad(np.where(is_live, turned, 1.0), ((0, 0), (2 * lag, 2 * lag)), mode="edge")
-    usual = np.angle(beside[:, : -4 * lag]) / 2 + np.angle(beside[:, 4 * lag :]) / 2
-    angle = np.angle(turned * np.exp(-1j * usual))
+    sides = np.angle([beside[:, : -4 * lag], beside[:, 4 * lag :]])
+    is_steady &= (np.abs(np.ptp(sides, axis=0)) < _JUMP).all(axis=0)  # else one of them holds a jump
+    angle = np.angle(turned * np.exp(-1j * sides.mean(axis=0)))
     together = np.abs(angle)
     least_angle = together.min(axis=0)
     spread = np.ptp(np.angle(np.exp(1j * (angle - angle[:1]))), axis=0)
