@@ -144,6 +144,7 @@ def test_defaults_are_those_of_the_paper():
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSOParameters 'swarm'"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size of BPSOParameters must be an integer from 2"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size of BPSOParameters must be an int"),
+        ('"ga"', '"ga"\nparameters = { size = 100 }', "size of ga is 100, but there are only 99 features"),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
         ('baseline = "2d-upso"', 'baseline = "2d"', "unknown baseline '2d'"),
         ('baseline = "2d-upso"', 'baseline = "sffs"', "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso"),
@@ -201,12 +202,6 @@ def test_held_out_events_have_a_limit_that_is_known_before_the_searches():
     head, part, tail = SMOKE.partition("[held_out]")
     text = head + part + tail.replace("events_per_class = 10", "events_per_class = 1000000000", 1)
     with pytest.raises(PqswarmError, match=r"held_out.events_per_class: must be at most 100000"):
-        read_plan(text)
-
-
-def test_more_features_than_there_are():
-    text = SMOKE.replace('algorithm = "ga"', 'algorithm = "ga"\nparameters = { size = 100 }', 1)
-    with pytest.raises(PqswarmError, match="size of ga is 100, but there are only 99 features"):
         read_plan(text)
 
 
