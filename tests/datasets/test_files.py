@@ -190,16 +190,6 @@ def test_foreign_files(tmp_path):
         load_dataset(tmp_path)
 
 
-def test_an_unwritable_path(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(PqswarmError, match="cannot write"):
-        small().save(tmp_path / "file" / "data.npz")
-    with pytest.raises(PqswarmError, match="is not the name of a file"):
-        small().save("")
-    with pytest.raises(PqswarmError, match="cannot write"):
-        small().write_csv(tmp_path / "file" / "data.csv")
-
-
 def test_a_failed_write_leaves_the_old_file_alone(path, monkeypatch):
     before = path.read_bytes()
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from tests.report.studies import tables
+from tests.statistics import reference
 
 from pqswarm.events import class_title
 from pqswarm.study import Store
@@ -199,19 +200,8 @@ def test_noise_on_held_out_events(rows_of, kept, find):
 def test_stability(rows_of, kept):
     rows = {row["algorithm"]: row for row in rows_of("stability")}
     for name, title in NAMES.items():
-        masks = kept[name][1]
-        m, d = masks.shape
-        p, k = masks.mean(axis=0), masks.sum(axis=1).mean()
-        chance = k / d * (1 - k / d)
-        phi = 1 - sum(m / (m - 1) * share * (1 - share) for share in p) / d / chance
-        parts = []
-        for row in masks:
-            size = row.sum()
-            drift = phi / 2 * (2 * k * size / d**2 - size / d - k / d + 1)
-            parts.append((sum(row * p) / d - size * k / d**2 + drift) / chance)
-        margin = stats.norm.ppf(0.975) * sqrt(4 / m**2 * sum((part - np.mean(parts)) ** 2 for part in parts))
-        expected = (phi, phi - margin, phi + margin)
-        assert tuple(rows[title][key] for key in ("stability", "low", "high")) == pytest.approx(expected)
+        phi, _, low, high = reference.stability(kept[name][1].tolist())
+        assert [rows[title][key] for key in ("stability", "low", "high")] == pytest.approx([phi, low, high])
 
 
 def test_selection_frequencies_by_band_and_function(found, rows_of, kept):

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model, load_model
 from pqswarm.identify.archive.export import check_archive
@@ -100,14 +99,6 @@ class ModelFile(FileKind):
         return repr(model), [array.tobytes() for table in model.tables for array in vars(table).values()]
 
 
-class DatasetFile(FileKind):
-    def make(self, folder):
-        make_dataset(events_per_class=2, snr=np.inf).save(folder / "data.npz")
-
-    def read(self, folder):
-        return plain(load_dataset(folder / "data.npz"))
-
-
 class SelectorFile(FileKind):
     def make(self, folder):
         quick(storage=folder / "search.npz", max_evaluations=60).fit(*WINE)
@@ -120,7 +111,6 @@ class SelectorFile(FileKind):
 KINDS = (
     ArchiveFile("archive"),
     ModelFile("model"),
-    DatasetFile("data set"),
     SelectorFile("storage of a selector"),
 )
 
