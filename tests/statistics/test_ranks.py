@@ -63,13 +63,6 @@ def test_scipy(seed):
     assert result.p_value == pytest.approx(stats.chi2.sf(result.chi2, values.shape[1] - 1), rel=1e-9)
 
 
-def test_without_ties_both_forms_agree():
-    values = np.random.default_rng(0).permuted(np.tile(np.arange(5.0), (12, 1)), axis=1)
-    result = friedman(values)
-    assert result.chi2 == pytest.approx(result.chi2_corrected, rel=1e-14)
-    assert result.chi2 == pytest.approx(stats.friedmanchisquare(*values.T).statistic, rel=1e-12)
-
-
 @given(BLOCKS)
 def test_slow_twin(values):
     result = friedman(values)
