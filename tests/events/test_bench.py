@@ -10,7 +10,6 @@ FS, F0, N = 25_000.0, 50.0, 15_000
 W = 2 * np.pi * F0
 WEAK = {"source_inductance": 2e-3, "source_x_over_r": 2.4, "load_resistance": 200.0}
 STIFF = {"source_inductance": 0.5e-3, "source_x_over_r": 2.4, "load_resistance": 80.0}
-UNLOADED = STIFF | {"load_resistance": 1e5}
 PARTS = {"inductance": 0.5e-3, "resistance": W * 0.5e-3 / 2.4}
 IMPEDANCE = np.hypot(PARTS["resistance"], W * PARTS["inductance"])
 
