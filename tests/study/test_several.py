@@ -15,23 +15,14 @@ from pqswarm.study.plan import change_plan
 from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
-from tests.study.studies import FEW, plan_toml, tiny
+from tests.study.studies import plan_toml, tiny
 
 SEEDS = (3, 4, 5)
 
 
-def several(**changes):
+def several():
     """A plan on three data sets; two runs of two searches with SFFS."""
-    changes = {
-        "runs": 2,
-        "max_evaluations": 40,
-        "classes": FEW,
-        "old": "seed = 0\n\n[held_out]",
-        "new": "seeds = [3, 4, 5]\n\n[other]",
-    } | changes
-    text = plan_toml(**changes)
-    start, _, rest = text.partition("[other]")
-    return read_plan(start + rest[rest.index("[folds]") :])
+    return read_plan(seeded_toml([*SEEDS], 40))
 
 
 @pytest.fixture(scope="module")
