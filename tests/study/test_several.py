@@ -15,7 +15,7 @@ from pqswarm.study.plan import change_plan
 from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
-from tests.study.studies import plan_toml, tiny
+from tests.study.studies import plan_toml, seeded_toml, tiny
 
 SEEDS = (3, 4, 5)
 
