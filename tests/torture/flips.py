@@ -17,12 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model, load_model
 from pqswarm.identify.archive.export import check_archive
+from pqswarm.study import Store
+from pqswarm.study.findings import AllFeatures, HeldOut
 from tests.identify.invented import add
 from tests.identify.test_archive_queries import drawn_verdict
 from tests.selector.problems import WINE, quick
+from tests.study.samples import checkpoint, record
+
+HELD_OUT = HeldOut("k-NN", {f"subset {i}": (i / 7,) for i in range(50)})
 
 
 def plain(value):
@@ -90,6 +96,26 @@ class ArchiveFile(FileKind):
             return [text for is_damage, text in check_archive(archive) if is_damage]
 
 
+class StudyFile(FileKind):
+    def make(self, folder):
+        with Store(folder, write=True) as store:
+            store.put(AllFeatures("NB", 1 / 3), HELD_OUT)
+            for run in range(20):
+                store.finish(record(run))
+            store.save_checkpoints([checkpoint(run) for run in range(20, 22)])
+
+    def read(self, folder):
+        with Store(folder) as store:
+            findings = [store.find(AllFeatures, "NB"), store.find(HeldOut, "k-NN")]
+            states = {repr(key): plain(one.state) for key, one in store.checkpoints().items()}
+            ended = [status for status in store.statuses() if status.finished]
+            return plain([findings, store.finished(), ended]), states
+
+    def is_same(self, found, expected):
+        """Whether no result differs; a damaged checkpoint is left out, and its run starts again."""
+        return found[0] == expected[0] and found[1].items() <= expected[1].items()
+
+
 class ModelFile(FileKind):
     def make(self, folder):
         default_model().save(folder / "model.npz")
@@ -97,6 +123,14 @@ class ModelFile(FileKind):
     def read(self, folder):
         model = load_model(folder / "model.npz")
         return repr(model), [array.tobytes() for table in model.tables for array in vars(table).values()]
+
+
+class DatasetFile(FileKind):
+    def make(self, folder):
+        make_dataset(events_per_class=2, snr=np.inf).save(folder / "data.npz")
+
+    def read(self, folder):
+        return plain(load_dataset(folder / "data.npz"))
 
 
 class SelectorFile(FileKind):
@@ -110,7 +144,9 @@ class SelectorFile(FileKind):
 
 KINDS = (
     ArchiveFile("archive"),
+    StudyFile("study"),
     ModelFile("model"),
+    DatasetFile("data set"),
     SelectorFile("storage of a selector"),
 )
 
