@@ -336,38 +336,6 @@ def test_names_of_many_scripts_and_signs(tmp_path):
     assert "[bold]x" in text
 
 
-@pytest.mark.parametrize(
-    ("content", "arguments", "message"),
-    [
-        (None, (), "there is no file results.csv."),
-        ("", (), "results.csv is empty"),
-        ("GA,ACO\n1,2\n3,x\n", (), "results.csv, line 3, column 'ACO': 'x' is not a finite number"),
-        ("GA,ACO\n1,2\n3\n", (), "results.csv, line 3: 1 cell, but the first line has 2."),
-        ("GA,GA\n1,2\n3,4\n", (), "'GA' occurs more than once"),
-        ("GA,ACO\n1,2\n3,nan\n", (), "'nan' is not a finite number"),
-        ("GA,ACO\n1,2\n", (), "has 1 row of results"),
-        ("GA\n1\n2\n", (), "has 1 column of results"),
-        ("GA,ACO\n1,2\n3,4\n", ("--control", "BPSO"), "unknown algorithm 'BPSO'"),
-        ("GA,ACO\n1,2\n3,4\n", ("--format", "latx"), "unknown format 'latx': did you mean 'latex'?"),
-        ("GA,ACO\n1,2\n3,4\n", ("--out", "."), ". is a folder"),
-        ("GA,ACO\n1,2\n3,4\n", ("--out", "results.csv", "--overwrite"), "results.csv is the input"),
-        ("GA,ACO\n1e308,-1e308\n1e308,-1e308\n", ("--contrast",), "too large"),
-    ],
-)
-def test_mistakes_get_one_line_and_no_traceback(content, arguments, message, pqswarm, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    if content is not None:
-        (tmp_path / "results.csv").write_text(content)
-    run = pqswarm("compare", "results.csv", *arguments)
-    assert run.returncode == 2
-    assert run.stderr.startswith("pqswarm: ")
-    assert run.stderr.count("\n") == 1
-    assert message in run.stderr
-    assert not run.stdout
-    if content is not None:
-        assert (tmp_path / "results.csv").read_text() == content
-
-
 def test_completion():
     assert complete_names("pqswarm.cli.compare", "FORMATS")("j") == ["json"]
     assert tuple(complete_names("pqswarm.cli.compare", "FORMATS")("")) == FORMATS

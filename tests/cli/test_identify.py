@@ -114,19 +114,6 @@ def test_options(folder, tmp_path):
     assert "contains no recordings" in run("identify", empty, code=1).stderr
 
 
-def test_messages_name_options(folder, tmp_path):
-    assert "--nominal: must be a voltage" in refused("identify", folder, "--nominal", "20 kA")
-    assert "did you mean 'nominal'" in refused("identify", folder, "--reference", "nominl")
-    assert "--rate must be" in refused("identify", folder, "--rate", -1)
-    assert "--max-mb must be" in refused("identify", folder, "--max-mb", 0)
-    bare = tmp_path / "bare.csv"
-    bare.write_text("Ua,Ub\n" + "1,2\n" * 50)
-    assert "--rate" in run("identify", bare, code=1).stderr
-    current = tmp_path / "current.csv"
-    current.write_text("time [ms],Ia [A]\n" + "".join(f"{k},{k % 7}\n" for k in range(50)))
-    assert "name one in --channel" in run("identify", current, code=1).stderr
-
-
 @pytest.mark.slow
 def test_a_site_file(folder, tmp_path):
     site = tmp_path / "site.toml"

@@ -97,29 +97,6 @@ def test_figures_alone(folder, tmp_path, monkeypatch):
     assert said == f"wrote {len(names)} figures to {(tmp_path / 'figures').resolve()}"
 
 
-def test_figures_that_cannot_be_written(refused, folder, tmp_path):
-    assert "unknown format of figures 'html'" in refused(folder, "--figures", tmp_path, "--format", "html")
-    assert "not both" in refused(folder, "--figures", tmp_path, "--out", tmp_path / "report.html")
-
-
-def test_unknown_format(refused, folder):
-    assert "'pdf'" in refused(folder, "--format", "pdf")
-    assert "latex" in refused(folder, "--format", "latec")
-
-
-def test_folder_without_study(refused, tmp_path):
-    assert "there is no study in" in refused(tmp_path)
-    assert "there is no study in" in refused(tmp_path / "missing")
-    assert not (tmp_path / "missing").exists()
-    (tmp_path / "file").write_text("")
-    refused(tmp_path / "file")
-
-
-def test_damaged_study(refused, tmp_path):
-    (tmp_path / "study.sqlite").write_bytes(b"no database " * 1000)
-    assert "study.sqlite" in refused(tmp_path)
-
-
 def test_a_study_that_has_not_begun(refused, tmp_path):
     Store(tmp_path, write=True).close()
     assert "has not started" in refused(tmp_path)

@@ -52,12 +52,7 @@ def test_once_then_the_archive(folder, tmp_path):
     assert run("watch", folder, "--once").stdout == ""
 
 
-def test_what_is_refused(folder, tmp_path):
-    assert "is not a folder" in refused("watch", tmp_path / "none")
-    assert "--interval must be" in refused("watch", folder, "--interval", -1)
-    assert "--webhook must be" in refused("watch", folder, "--webhook", "somewhere")
-    assert "there is no archive" in refused("archive", "check", tmp_path / "none")
-    assert "--separator" in refused("archive", "query", tmp_path / "none", "SELECT 1", "--decimal", "comma")
+def test_one_process_watches_a_folder(folder, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]

@@ -106,6 +106,7 @@ def write_materials(folder):
     write_csv(Recording((Channel("UA", "V", "A", wave(50)),), 3200, 50), folder / "good.csv")
     text("no-rate.csv", "UA [V]\n" + "\n".join(f"{value:.1f}" for value in wave(50)) + "\n")
     text("log.csv", "time [s],UA [V]\n" + "".join(f"{second},230\n" for second in range(100)))
+    text("current.csv", "time [ms],Ia [A]\n" + "".join(f"{k},{k % 7}\n" for k in range(50)))
     text("lonely.cfg", (folder / "fault.cfg").read_text())
     (folder / "noise.dat").write_bytes(bytes(range(256)))
     (folder / "broken.pqd").write_bytes(b"no PQDIF" * 20)

@@ -150,19 +150,14 @@ def test_waveforms_are_not_stored():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"events_per_class": 0}, "events_per_class must be an integer from 1 to 100000, not 0"),
-        ({"events_per_class": 10**9}, "events_per_class must be an integer from 1 to 100000, not 1000000000"),
         ({"events_per_class": 2.5}, "events_per_class must be an integer"),
         ({"events_per_class": True}, "events_per_class must be an integer"),
         ({"snr": []}, "snr must name at least one noise level"),
         ({"snr": [30, 30]}, "each once"),
-        ({"snr": [float("nan")]}, "snr must be a number of decibels"),
         ({"snr": "quiet"}, "snr must be a number of decibels"),
         ({"snr": "30"}, "snr must be a number of decibels of at least -300, or inf for no noise, not '30'"),
         ({"snr": b"30"}, "snr must be a number of decibels"),
-        ({"seed": -1}, "seed must be"),
         ({"preset": "fild"}, "unknown preset 'fild': did you mean 'field'"),
-        ({"n_jobs": 0}, "n_jobs must be"),
         ({"n_jobs": 1.5}, "n_jobs must be"),
     ],
 )

@@ -88,6 +88,7 @@ def assert_estimators_errors(regressor, problem, masks, scoring, scaling):
     single = np.concatenate([evaluator.errors(masks[row : row + 1]) for row in range(len(masks))])
     np.testing.assert_array_equal(single, errors)
     np.testing.assert_array_equal(evaluator.fold_errors(masks).mean(axis=1), errors)
+    assert np.isinf(evaluator.errors(np.zeros_like(masks[:1]))).all()
     if scoring is None:
         np.testing.assert_allclose(evaluator.predictions(masks[0]), expected.predictions(masks[0]), 1e-8, 1e-9)
 

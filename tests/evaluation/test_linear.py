@@ -145,16 +145,6 @@ def test_errors_are_those_of_scikit_learn(estimator, name):
             assert np.allclose(errors, np.divide(expected, totals), rtol=1e-9, atol=1e-9), np.flatnonzero(mask)
 
 
-def test_regression_through_the_origin():
-    X, y, folds = problem("diabetes")
-    masks = random_masks(40, X.shape[1], seed=9)
-    model = LinearRegression(fit_intercept=False)
-    found = find_regressor(model).evaluator(X, y, folds, scoring="neg_mean_absolute_error")
-    expected = GenericEvaluator(X, y, folds, model, "neg_mean_absolute_error")
-    assert np.allclose(found.errors(masks), expected.errors(masks), rtol=1e-10)
-    assert np.isinf(found.errors(np.zeros((1, X.shape[1]), dtype=bool))).all()
-
-
 def test_a_refused_subset_does_not_stop_a_search():
     X, y, folds = problem("collinear")
     masks = np.array([np.arange(9) == 6, np.arange(9) == 0, np.ones(9, dtype=bool)])  # the first is constant

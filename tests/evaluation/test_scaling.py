@@ -8,9 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from pqswarm import KernelNB
-from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
-from pqswarm.evaluation.scaling import SCALINGS, scale_for_fold
+from pqswarm.evaluation.scaling import scale_for_fold
 from tests.depth import some
 from tests.evaluation.data import dataset, random_masks
 
@@ -87,10 +86,3 @@ def test_outliers_in_the_test_samples():
         np.testing.assert_array_equal(
             counts, GenericEvaluator(X, y, folds, model, scaling="none", n_jobs=1).error_counts(masks), scaling
         )
-
-
-def test_names_of_scalings():
-    assert SCALINGS == ("once", "minmax", "standard", "robust", "none")
-    X, y, folds = dataset("wine")
-    with pytest.raises(PqswarmError, match="unknown scaling 'standart': did you mean 'standard'"):
-        GaussianNBEvaluator(X, y, folds, scaling="standart")

@@ -192,14 +192,9 @@ def test_global_random_state_is_left_alone():
 @pytest.mark.parametrize(
     ("arguments", "parameters", "message"),
     [
-        (("sga", 0), {}, "unknown event class 'sga': did you mean 'sag'"),
-        (("sag", 0, "papper"), {}, "did you mean 'paper'"),
-        (("sag", -1), {}, "seed must be an integer of at least 0, not -1"),
         (("sag", 1.5), {}, "seed must be an integer of at least 0, not 1.5"),
         (("sag", True), {}, "seed must be an integer of at least 0"),
-        (("sag", 0), {"dept": 0.5}, "unknown parameter of sag 'dept': did you mean 'depth'"),
         (("sag", 0), {"rise": 0.5}, "unknown parameter of sag 'rise'"),
-        (("sag", 0), {"depth": 1.5}, r"depth of sag must be a number from 0 to 1 \[pu\], not 1.5"),
         (("sag", 0), {"depth": float("nan")}, "depth of sag must be a number"),
         (("sag", 0), {"depth": "deep"}, "depth of sag must be a number"),
         (("sag", 0), {"start": 10**400}, "start of sag must be a number"),
@@ -209,14 +204,11 @@ def test_global_random_state_is_left_alone():
         (("oscillatory_transient", 0), {"transient_onset": 0.9}, "transient_onset of oscillatory_transient must lie"),
         (("oscillatory_transient", 0), {"transient_frequency": 1e5}, "must be below half the sampling rate"),
         (("oscillatory_transient", 0), {"sampling_rate": 1400}, "cannot hold a range of 1000 to 10000 hertz"),
-        (("sag", 0), {"cycles": 1e6, "sampling_rate": 1e9}, "samples, more than the maximum of 10,000,000"),
         (("sag", 0, []), {}, "unknown preset"),
         (("sag", 0, "field"), {"snr": -400}, "snr of sag must be a number"),
         (("sag", 0), {"sampling_rate": 0}, "sampling_rate of sag must be"),
-        (("sag", 0), {"sampling_rate": 1000}, "sampling_rate must be above 26 times the frequency"),
         (("sag", 0), {"cycles": -3}, "cycles of sag must be"),
         (("swell", 0), {"source": "bench"}, "cannot produce 'swell'; it produces sag, harmonics"),
-        (("swell", 0), {"source": "bank"}, "unknown source 'bank'"),
     ],
 )
 def test_mistakes_are_named(arguments, parameters, message):

@@ -95,10 +95,8 @@ def test_data_sets_remember_their_options(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"wavelet": "sym66"}, "unknown wavelet of features 'sym66': did you mean 'sym6'"),
         ({"wavlet": "sym6"}, "unknown parameter of features 'wavlet': did you mean 'wavelet'"),
         ({"border": "symetric"}, "unknown border of features 'symetric': did you mean 'symmetric'"),
-        ({"level": 0}, "level of features must be an integer from 1 to 20, or None, not 0"),
         ({"level": 4.0}, "level of features must be an integer from 1 to 20, or None, not 4.0"),
         ({"wavelet": "coif5", "level": 10}, "signals have 15000 samples, but coif5 to level 10 needs at least 29696"),
     ],

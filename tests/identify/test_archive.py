@@ -15,7 +15,6 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, Failure
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.archive.files import SeenFile
-from pqswarm.measure.incidents.stages import Incident, IncidentStage
 
 
 def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):
@@ -153,34 +152,6 @@ def test_what_is_not_of_pqswarm_is_refused(tmp_path, statement, read_only):
     with pytest.raises(FileFormatError):
         Archive(tmp_path, read_only=read_only)
     assert (tmp_path / "archive.sqlite").read_bytes() == before
-
-
-DAMAGED = [
-    "UPDATE events SET type = 'ghost'",
-    "UPDATE events SET severity = 'high'",
-    "UPDATE recordings SET station = -1",
-    "UPDATE recording_records SET record = '{}'",
-    "UPDATE recording_records SET record = '['",
-    "UPDATE event_records SET record = '{\"start\": 1}'",
-    "UPDATE event_records SET record = 'null'",
-    "UPDATE incidents SET record = '[]'",
-]
-
-
-@pytest.mark.parametrize("statement", DAMAGED)
-def test_damaged_values_give_a_sentence(tmp_path, statement):
-    with Archive(tmp_path) as archive:
-        incident = Incident("fault", 0.8, ("because",), (IncidentStage(0, 1, "x"),), (0,), 0, 1)
-        add(archive, replace(analysis(event()), incidents=(incident,)), "a.cfg")
-        with archive.database.transaction() as database:
-            database.execute(statement)
-        with pytest.raises(FileFormatError, match="damaged"):
-            read_everything(archive)
-
-
-def read_everything(archive):
-    ArchiveQueries(archive).page(EventFilter())
-    archive.analysis(1)
 
 
 def test_links_and_other_files_are_refused(tmp_path):

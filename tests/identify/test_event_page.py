@@ -6,13 +6,13 @@ import json
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
-from html.parser import HTMLParser
 from math import log10, nan
 
 import numpy as np
 import pytest
 from tests.fuzz.outputs import check_html
 from tests.identify.invented import analysis, event, recording, with_label
+from tests.pages import Page
 
 from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.show.page import ListedRecording, page_html
@@ -40,38 +40,6 @@ def drawn(analyses, failures=(), of=None):
 def plain(analyses, failures=()):
     """The page without figures of waveforms."""
     return page_html(analyses, failures, find=lambda _: None)
-
-
-class Page(HTMLParser):
-    """Tags, attributes and text of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.texts, self.scripts, self.data, self._inside = [], [], [], [], ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self._inside = tag
-        if tag == "script":
-            self._kept = self.data if dict(attrs).get("type") == "application/json" else self.scripts
-            self._kept.append("")
-
-    def handle_endtag(self, tag):
-        self._inside = ""
-
-    def handle_data(self, data):
-        if self._inside == "script":
-            self._kept[-1] += data
-        elif self._inside != "style":
-            self.texts.append(data)
-
-    def of(self, tag, **wanted):
-        return [attrs for name, attrs in self.tags if name == tag and all(attrs.get(k) == v for k, v in wanted.items())]
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.texts).replace("\u00a0", " ").split())
 
 
 def listed(analyses):

@@ -13,7 +13,6 @@ from tests.identify.invented import analysis, event
 from tests.identify.watching import Place, analyzed, found_in
 from tests.waiting import Clock
 
-from pqswarm.errors import FileFormatError
 from pqswarm.identify import Archive, Failure
 from pqswarm.identify.archive.files import look_at_file
 from pqswarm.identify.folder import watch
@@ -142,14 +141,6 @@ def test_parts_that_are_no_files_are_not_opened(place):
     Thread(target=lambda: pipe.open("wb").close(), daemon=True).start()
     with pytest.raises(OSError, match="it is not a regular file"):
         Candidate("b.csv", (pipe,), "1:1").digest()
-
-
-def test_an_archive_is_not_made_behind_a_link(place):
-    place.home.mkdir()
-    (place.home / "archive.sqlite").symlink_to(place.folder / "elsewhere")
-    with pytest.raises(FileFormatError, match="is not a regular file"):
-        place.look()
-    assert not (place.folder / "elsewhere").exists()
 
 
 def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):

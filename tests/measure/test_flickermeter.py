@@ -1,10 +1,17 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
-from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
 from tests.reference.steady import flicker_sensation
 
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flicker import Flickermeter, short_term_severity
+
+TABLES = json.loads(Path(__file__).with_name("flicker_tables.json").read_text(encoding="utf-8"))
+"""IEC 61000-4-15:2010 (edition 2), tables 1, 2 and 5: relative changes [%] for Pinst = 1, by Hz, and for Pst = 1."""
+
+LAMPS = {"230 V, 50 Hz": (230, 50), "120 V, 60 Hz": (120, 60)}
 
 
 def fluctuating(seconds, rate, carrier, hertz, change, *, rectangular):
@@ -25,22 +32,23 @@ def severity(lamp, carrier, per_minute, change, rate=1600.0):
     return short_term_severity(meter.feed(wave[None])[0, -round(600 * meter.output_rate) :])
 
 
-@pytest.mark.parametrize(("lamp", "carrier"), SINES)
-@pytest.mark.parametrize("hertz", [1.0, 8.8, 20])
-def test_just_perceptible_sines(lamp, carrier, hertz):
-    change = SINES[lamp, carrier][hertz]
-    assert greatest_sensation(lamp, carrier, hertz, change, rectangular=False) == pytest.approx(1, abs=0.02)
+@pytest.mark.parametrize("name", LAMPS)
+@pytest.mark.parametrize("hertz", ["1", "8.8", "20"])
+def test_just_perceptible_sines(name, hertz):
+    change = TABLES["sines"][name][hertz]
+    assert greatest_sensation(*LAMPS[name], float(hertz), change, rectangular=False) == pytest.approx(1, abs=0.02)
 
 
-@pytest.mark.parametrize(("lamp", "carrier"), RECTANGLES)
-def test_just_perceptible_rectangles(lamp, carrier):
-    change = RECTANGLES[lamp, carrier][4.0]
-    assert greatest_sensation(lamp, carrier, 4.0, change, rectangular=True) == pytest.approx(1, abs=0.03)
+@pytest.mark.parametrize("name", LAMPS)
+def test_just_perceptible_rectangles(name):
+    change = TABLES["rectangles"][name]["4"]
+    assert greatest_sensation(*LAMPS[name], 4.0, change, rectangular=True) == pytest.approx(1, abs=0.03)
 
 
-@pytest.mark.parametrize(("lamp", "carrier", "per_minute"), [(230, 50, 39), (120, 60, 110)])
-def test_severity_of_one(lamp, carrier, per_minute):
-    assert severity(lamp, carrier, per_minute, SEVERITY[lamp, carrier][per_minute]) == pytest.approx(1, abs=0.02)
+@pytest.mark.parametrize(("name", "per_minute"), [("230 V, 50 Hz", 39), ("120 V, 60 Hz", 110)])
+def test_severity_of_one(name, per_minute):
+    change = TABLES["severity"][name][str(per_minute)]
+    assert severity(*LAMPS[name], per_minute, change) == pytest.approx(1, abs=0.02)
 
 
 def test_decimation_changes_nothing():

@@ -161,17 +161,3 @@ def test_csv_holds_all_digits(smoke_study, study, tmp_path):
         assert [int(i) for i in row["features"].split()] == record.result.selected.tolist()
         assert row["names"].split("; ") == [study.feature_names[i] for i in record.result.selected]
         assert int(row["size"]) == record.size
-
-
-def test_a_failed_write_leaves_what_was_there(smoke_study, tmp_path, monkeypatch):
-    out = tmp_path / "report.md"
-    out.write_text("what was there")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("pathlib.Path.replace", full)
-    with pytest.raises(PqswarmError, match=r"cannot write .*report\.md: No space left on device"):
-        write_report(smoke_study, "md", out)
-    assert out.read_text() == "what was there"
-    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]

@@ -7,12 +7,10 @@ from math import inf, sqrt
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.multitest import multipletests
 from tests.report.studies import tables
+from tests.statistics import reference
 
-from pqswarm.datasets import load_dataset
-from pqswarm.evaluation import Folds
 from pqswarm.events import class_title
 from pqswarm.study import Store
 from pqswarm.study.findings import AllFeatures, HeldOut, OneStandardError, StageTwo
@@ -152,38 +150,6 @@ def test_noise_robustness_and_contrast(rows_of, kept, find):
     assert np.allclose([[row[title] for title in NAMES.values()] for row in rows], contrast)
 
 
-def neighbour_errors(X, y, folds, mask):
-    """Error of each fold with three nearest neighbours, by scikit-learn."""
-    X = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1)
-    rates = []
-    for fold in range(folds.test_fold.max() + 1):
-        test = folds.test_fold == fold
-        model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute").fit(X[~test][:, mask], y[~test])
-        rates.append(np.mean(model.predict(X[test][:, mask]) != y[test]))
-    return np.array(rates)
-
-
-@pytest.mark.parametrize("found", ["k-NN"], indirect=True)
-def test_accuracy_with_noise_and_one_standard_error_anew(smoke_study, found, rows_of):
-    data = load_dataset(smoke_study / "dataset.npz")
-    first = Folds.stratified(data.y, 5, 0)
-    for level, row in zip((inf, 30.0), rows_of("noise")[::2], strict=True):
-        for title in ("2D-UPSO", "GA"):
-            rates = neighbour_errors(data.X(level), data.y, first, found.best(title).mask)
-            assert row[title] == pytest.approx(100 * (1 - rates.mean()))
-    best = found.best("2D-UPSO")
-    rates = neighbour_errors(data.X(inf), data.y, first, best.mask)
-    assert best.error == pytest.approx(rates.mean())
-    spread = rates.std(ddof=1) / sqrt(5)
-    assert found.smaller.standard_error == pytest.approx(spread)
-    smaller = found.smaller.mask
-    error = neighbour_errors(data.X(inf), data.y, first, smaller).mean()
-    assert found.smaller.error == pytest.approx(error)
-    assert error <= best.error + spread + 1e-12
-    near = [run.size for run in found.runs["2D-UPSO"] if run.error <= best.error + spread]
-    assert smaller.sum() <= min(near)
-
-
 def test_held_out_events_and_optimism(rows_of, kept, find):
     sets = [of_best(find(HeldOut, inf, seed).errors, kept) for seed in (1, 2)]
     rows = {row["subset"]: row for row in rows_of("held-out")}
@@ -234,19 +200,8 @@ def test_noise_on_held_out_events(rows_of, kept, find):
 def test_stability(rows_of, kept):
     rows = {row["algorithm"]: row for row in rows_of("stability")}
     for name, title in NAMES.items():
-        masks = kept[name][1]
-        m, d = masks.shape
-        p, k = masks.mean(axis=0), masks.sum(axis=1).mean()
-        chance = k / d * (1 - k / d)
-        phi = 1 - sum(m / (m - 1) * share * (1 - share) for share in p) / d / chance
-        parts = []
-        for row in masks:
-            size = row.sum()
-            drift = phi / 2 * (2 * k * size / d**2 - size / d - k / d + 1)
-            parts.append((sum(row * p) / d - size * k / d**2 + drift) / chance)
-        margin = stats.norm.ppf(0.975) * sqrt(4 / m**2 * sum((part - np.mean(parts)) ** 2 for part in parts))
-        expected = (phi, phi - margin, phi + margin)
-        assert tuple(rows[title][key] for key in ("stability", "low", "high")) == pytest.approx(expected)
+        phi, _, low, high = reference.stability(kept[name][1].tolist())
+        assert [rows[title][key] for key in ("stability", "low", "high")] == pytest.approx([phi, low, high])
 
 
 def test_selection_frequencies_by_band_and_function(found, rows_of, kept):

@@ -18,10 +18,6 @@ def with_errors(records, errors):
     return [replace(record, result=replace(record.result, error=error)) for record, error in pairs]
 
 
-def with_masks(records, masks):
-    return [replace(r, result=replace(r.result, mask=mask)) for r, mask in zip(records, masks, strict=True)]
-
-
 def test_the_leaders(study, knn):
     runs = knn.runs | {"GA": with_errors(knn.runs["GA"], [0.01, 0.01, 0.01])}
     answer = answer_for(study, knn, runs=runs, all_features=0.2)

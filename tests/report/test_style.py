@@ -4,20 +4,18 @@ import itertools
 import subprocess
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from tests.report.drawn import MANY
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_names
-from pqswarm.report import Palette, save_figure
+from pqswarm.report import Palette
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features import plot_feature_map
-from pqswarm.report.style import COLORS, FAINT, GREY, INK, STYLE, spread_line_labels
+from pqswarm.report.style import COLORS, FAINT, GREY, INK, spread_line_labels
 
 
 def luminance(rgb):
@@ -140,12 +138,3 @@ def test_the_package_has_all_that_it_says_and_no_more():
     assert all(getattr(package, name) is not None for name in package.__all__)
     with pytest.raises(AttributeError, match="no attribute 'plot_everything'"):
         package.plot_everything  # noqa: B018
-
-
-def test_fonts_of_pdf_figures_are_embedded_as_truetype(tmp_path):
-    with mpl.rc_context(STYLE):
-        figure = Figure()
-        figure.subplots().set_title("Error rate")
-    content = save_figure(figure, tmp_path / "figure.pdf").read_bytes()
-    assert b"FontFile2" in content
-    assert b"/Type3" not in content

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pqswarm.search import ACO, BPSO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
+from pqswarm.search import ACO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
 from pqswarm.search._kernels import exchange_population_tails
 from pqswarm.search.aco import pheromone_probability
 from pqswarm.search.ga import fitness
@@ -32,34 +32,6 @@ class TestGA:
             flips = flips.sum(axis=1)
             assert set(flips) == {0, 1}
         assert binomtest(int(flips.sum()), flips.size, 0.2).pvalue > 1e-4
-
-    def test_crossover_happens_and_how_often(self):
-        """Parents of all ones and all zeros: a crossed pair shows one cut, an uncrossed pair none."""
-        rng = np.random.default_rng(0)
-        search = GA(40, 0, {"mutation_probability": 0.0})
-        crossed = pairs = 0
-        cuts = []
-        for _ in range(60):
-            search.ask()
-            search._pending = search._pending[:0]
-            search.population = np.repeat(rng.random((30, 1)) < 0.5, 40, axis=1)
-            search.errors, search.generation = np.zeros(30), np.array(1)
-            children = search._children()
-            mixed = children.any(axis=1) & ~children.all(axis=1)
-            for first, second in zip(children[::2], children[1::2], strict=True):
-                if (first == first[0]).all() and (second == second[0]).all() and first[0] == second[0]:
-                    continue  # parents alike: nothing to see
-                pairs += 1
-                if (first != first[0]).any():
-                    crossed += 1
-                    changes = np.flatnonzero(np.diff(first.astype(int)))
-                    assert changes.size == 1
-                    np.testing.assert_array_equal(second, ~first)
-                    cuts.append(changes[0] + 1)
-            assert mixed.any()
-        assert binomtest(crossed, pairs, 0.8).pvalue > 1e-4
-        assert min(cuts) == 1
-        assert max(cuts) == 39
 
     def test_crossover_keeps_what_both_parents_have(self):
         rng = np.random.default_rng(1)
@@ -160,36 +132,6 @@ class TestACO:
             ACO(4, 0, {"pheromone_low": 2.0})
 
 
-class TestBPSO:
-    def test_first_move_starts_from_rest(self):
-        search = BPSO(50, 0)
-        masks = search.ask()
-        assert not search.velocities.any()
-        search.tell(masks, masks.mean(axis=1))
-        search.ask()
-        leader = masks.mean(axis=1).argmin()
-        assert not search.velocities[leader].any()  # it is its own best and that of all
-        assert np.abs(search.velocities).max() <= 2
-
-    def test_each_element_has_random_numbers_of_its_own(self):
-        search = BPSO(40, 0)
-        masks = search.ask()
-        search.tell(masks, masks.mean(axis=1))
-        search.ask()
-        pull = search.velocities[(search.velocities != 0)]
-        assert np.unique(np.abs(pull)).size == pull.size
-
-    def test_bits_follow_the_velocities(self):
-        search = BPSO(2, 0, {"cognitive": 0.0, "social": 0.0})
-        search.tell(search.ask(), np.ones(30))
-        search.velocities = np.tile([2.0, -1.0], (30, 1))
-        ones = np.zeros(2)
-        for masks in steps(search, lambda masks: np.ones(len(masks)), 100):
-            ones += masks.sum(axis=0)
-        for count, v in zip(ones, (2.0, -1.0), strict=True):
-            assert binomtest(int(count), 3000, 1 / (1 + np.exp(-v))).pvalue > 1e-4
-
-
 class TestCatfish:
     def run(self, gbest_errors, **options):
         """Feed a script of lowest errors; return in which iterations catfish were asked for, and the search."""
@@ -220,45 +162,8 @@ class TestCatfish:
     def test_gap_and_share_are_options(self):
         assert self.run(np.full(10, 0.5), refresh_gap=1, catfish_fraction=0.2) == [2, 3, 4, 5, 6, 7, 8, 9]
 
-    def test_both_extremes_come_and_velocity_and_memory_stay(self):
-        search = CatfishBPSO(60, 1, {"catfish_positions": "extreme"})
-        full = empty = mixed = 0
-        for _ in range(400):
-            masks = search.ask()
-            errors = np.random.default_rng(3).permutation(30) / 30  # the same each time: it stagnates
-            fires = search.stagnation + 1 >= 3 and search.iteration > 0
-            worst = np.argsort(-errors)[:3]
-            pbest, velocities = search.pbest[worst].copy(), search.velocities[worst].copy()
-            search.tell(masks, errors)
-            if fires:
-                moved = search.ask()
-                mixed += int(moved[worst].all(axis=1).any() and not moved[worst].any(axis=1).all())
-                full += int(moved.all(axis=1).sum())
-                empty += int((~moved.any(axis=1)).sum())
-                np.testing.assert_array_equal(search.pbest[worst], pbest)
-                np.testing.assert_array_equal(search.velocities[worst], velocities)
-        assert full + empty == 3 * (399 // 3)
-        assert mixed > 20  # each catfish has a coin of its own
-        assert binomtest(full, full + empty, 0.5).pvalue > 1e-4
-
 
 class TestChaotic:
-    def test_inertia_follows_the_map(self):
-        search = ChaoticBPSO(10, 0)
-        w = 0.48
-        for count, _ in enumerate(steps(search, lambda masks: masks.mean(axis=1), 60)):
-            if count:  # the first subsets are drawn, not moved to
-                w = 4 * w * (1 - w)
-            assert search.inertia == w
-        assert 0 < w < 1
-
-    def test_inertia_is_used(self):
-        search = ChaoticBPSO(6, 0, {"cognitive": 0.0, "social": 0.0})
-        search.tell(search.ask(), np.ones(30))
-        search.velocities = np.full((30, 6), 4.0)
-        search.ask()
-        np.testing.assert_allclose(search.velocities, 4.0 * 0.48)
-
     @pytest.mark.parametrize("start", [0.25, 0.5, 0.75, 0.0, 1.0])
     def test_starts_that_are_not_chaotic_are_refused(self, start):
         with pytest.raises(ValueError, match="initial_inertia of ChaoticParameters"):

@@ -41,7 +41,7 @@ def test_the_swarms_of_the_page_conform(name):
 
 def plan(algorithm):
     """The smoke plan with another algorithm in the place of BPSO."""
-    return read_plan(plan_text("smoke").replace('algorithm = "bpso"', algorithm))
+    return read_plan(plan_text("smoke").replace('algorithm = "bpso"', algorithm), "my.toml")
 
 
 def test_a_plan_takes_an_algorithm_by_its_import_path(module):
@@ -49,14 +49,10 @@ def test_a_plan_takes_an_algorithm_by_its_import_path(module):
     assert (by_path.title, by_path.search.name) == ("2D-GPSO", "2d-gpso")
     named = plan(f'name = "global swarm"\nalgorithm = "{module}:GPSO2D"').algorithm("global swarm")
     assert named.title == "global swarm"
-    for algorithm, told in (
-        ('"gpso"', "unknown algorithm 'gpso'.* Or give the import path of a class, such as my_module:MySearch"),
-        (f'"{module}:GPSO"', "unknown class of documented_swarms 'GPSO': did you mean 'GPSO2D'"),
-        (f'"{module}:GPSO2D"\nparameters = {{ swarm = 2 }}', "unknown parameter of Swarm2DParameters 'swarm'"),
-        ('"no_such_module:Mine"', "No module named 'no_such_module'. Install its package"),
+    with pytest.raises(
+        PqswarmError, match=r"my.toml.*\n.*unknown class of documented_swarms 'GPSO': did you mean 'GPSO2D'"
     ):
-        with pytest.raises(PqswarmError, match=told):
-            plan(f"algorithm = {algorithm}")
+        plan(f'algorithm = "{module}:GPSO"')
 
 
 def test_a_study_runs_it_in_processes_of_its_own(module, tmp_path):

@@ -176,20 +176,6 @@ def told(search, errors):
     return masks
 
 
-def test_random_weights_by_particle_are_one_pair_for_each():
-    search = UPSO2D(9, 5, {"randomness": "particle", "cognitive": 0.0, "unification": 1.0})
-    errors = np.random.default_rng(1).random(30)
-    before = search.velocities.copy()
-    masks = told(search, errors)
-    search.ask()
-    learnt = learning_set(masks[errors.argmin()], masks)
-    pull = (search.velocities - before)[learnt > 0]
-    particle = np.nonzero(learnt)[0]
-    for i in np.unique(particle):
-        np.testing.assert_allclose(pull[particle == i], pull[particle == i][0])
-    assert np.unique(pull.round(12)).size > 20
-
-
 def test_negative_likelihoods_are_clipped_at_zero():
     search = UPSO2D(4, 0, {"clip_negative": True, "cognitive": 0.0, "social": 0.0})
     told(search, np.full(30, 0.5))

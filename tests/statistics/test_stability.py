@@ -72,17 +72,6 @@ def test_undefined_where_there_is_no_choice(value):
     assert result.mean_size == 5 * value
 
 
-@given(MASKS, st.randoms(use_true_random=False))
-def test_order_does_not_matter(masks, random):
-    rows, columns = list(range(masks.shape[0])), list(range(masks.shape[1]))
-    random.shuffle(rows)
-    random.shuffle(columns)
-    expected = numbers(selection_stability(masks))
-    np.testing.assert_allclose(numbers(selection_stability(masks[rows][:, columns])), expected, rtol=1e-9, atol=1e-7)
-    # To select a feature or to leave it out is the same decision.
-    np.testing.assert_allclose(selection_stability(~masks).stability, expected[0], rtol=1e-9, atol=1e-12)
-
-
 def test_rows_are_plain():
     (row,) = json.loads(json.dumps(selection_stability([[1, 0, 1], [1, 0, 0]]).rows()))
     assert {key: row[key] for key in ("n_runs", "n_features", "mean_size", "alpha")} == {

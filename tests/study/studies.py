@@ -71,12 +71,17 @@ plain = {}
 """
 
 
-def multiverse_toml(block=MULTIVERSE, **changes):
-    """The smoke plan as a multiverse of four specifications and a marked one, on two data sets each, as TOML."""
-    changes = {"runs": 2, "max_evaluations": 30, "classes": FEW} | changes
-    text = plan_toml(old="seed = 0\n\n[held_out]", new="seeds = [1, 2]\n\n[other]", **changes)
+def seeded_toml(seeds, max_evaluations):
+    """The smoke plan with a few events on the data sets of some seeds, two runs, and nothing held out, as TOML."""
+    changes = {"runs": 2, "max_evaluations": max_evaluations, "classes": FEW}
+    text = plan_toml(old="seed = 0\n\n[held_out]", new=f"seeds = {seeds}\n\n[other]", **changes)
     start, _, rest = text.partition("[other]")
-    return f"{start}{rest[rest.index('[folds]') :]}\n{block}"
+    return start + rest[rest.index("[folds]") :]
+
+
+def multiverse_toml(block=MULTIVERSE):
+    """That plan as a multiverse of four specifications and a marked one, on two data sets each, as TOML."""
+    return f"{seeded_toml([1, 2], 30)}\n{block}"
 
 
 def two_specifications_toml():

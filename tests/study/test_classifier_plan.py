@@ -59,7 +59,6 @@ def test_ways_of_writing_the_same_are_the_same_plan():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('kind = "svm"', "classifiers[0]: unknown classifier 'svm'"),
         ('kind = "kernel-bn"', "classifiers[0]: unknown classifier 'kernel-bn': did you mean 'kernel-nb'? Known: k-nn"),
         ("kind = 3", "classifiers[0].kind: must be text, not 3"),
         ("n_neighbors = 3", "classifiers[0].kind: is missing"),
@@ -74,7 +73,6 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ('kind = "k-nn"\nparameters.k = 3', "unknown parameter of KNNHyperparameters 'k'"),
         ('kind = "k-nn"\nn_neighbors = 16', "n_neighbors of KNNHyperparameters must be an integer from 1 to 15"),
         ('kind = "k-nn"\nn_neighbors = true', "n_neighbors of KNNHyperparameters must be an integer from 1 to 15"),
-        ('kind = "k-nn"\nmetric = "cosine"', "unknown metric of KNNHyperparameters 'cosine'"),
         ('kind = "kernel-nb"\nbandwidth = 0.0', "bandwidth of KernelNBHyperparameters must be a number from"),
         ('kind = "kernel-nb"\nbandwidth = inf', "bandwidth of KernelNBHyperparameters must be a number from"),
         ('kind = "kernel-nb"\nbandwidth = "1"', "bandwidth of KernelNBHyperparameters must be a number from"),

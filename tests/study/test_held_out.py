@@ -5,7 +5,6 @@ from math import inf
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
@@ -15,7 +14,7 @@ from pqswarm.study import Store, run, run_study
 from pqswarm.study.findings import HeldOut
 from pqswarm.study.worker import StudyProblem
 from tests.reference.classifiers import knn_predictions
-from tests.study.studies import LEVELS, contents, events_of_few, find, tiny
+from tests.study.studies import contents, events_of_few, tiny
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -35,16 +34,6 @@ def test_predictions_are_those_of_the_estimator(name, n_jobs):
                 splits = [(old, fresh), (fresh, old)]
                 expected = knn_predictions(both, np.resize(y, 150 + n), splits, 3, "manhattan")[0][150:]
             assert row.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("level", LEVELS)
-def test_errors_with_noise_by_scikit_learn(study, events, seed, level):
-    new = events_of_few(10, level, seed)
-    model = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan", algorithm="brute"))
-    model.fit(events.X(level), events.y)
-    found = find(study, HeldOut, "k-NN", level, seed)
-    assert found.errors["all features"] == pytest.approx([1 - model.score(new.X(level), new.y)], abs=1e-12)
 
 
 def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):

@@ -16,7 +16,7 @@ from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
 from pqswarm.study.progress import Follower
 from pqswarm.study.records import Checkpoint
-from pqswarm.study.store import is_study_locked, lock_folder, store_stamp
+from pqswarm.study.store import is_study_locked, lock_folder
 
 
 def record(algorithm, run, error, n_evaluations=120, size=3):
@@ -116,12 +116,6 @@ def test_what_cannot_be_followed(tmp_path, begun):
     Store(tmp_path / "empty", write=True).close()
     with pytest.raises(PqswarmError, match="has not started"):
         Follower(tmp_path / "empty")
-
-
-def test_the_stamp_changes_with_the_store(begun):
-    before = store_stamp(begun.folder)
-    begun.finish(record("ga", 0, 0.1))
-    assert store_stamp(begun.folder) != before
 
 
 _KILLED = """

@@ -84,11 +84,6 @@ def test_defaults_are_those_of_the_paper():
     ("old", "new", "message"),
     [
         (
-            "runs = 3",
-            "runz = 3",
-            "runz: there is no such key: did you mean runs?",
-        ),
-        (
             "[dataset]",
             "[dataset]\nsed = 1",
             "dataset.sed: there is no such key: did you mean seed?",
@@ -107,19 +102,16 @@ def test_defaults_are_those_of_the_paper():
         ("runs = 3", 'comparisons = [["ga", "sffs"]]', "sffs runs once on a data set: comparisons are of algorithms"),
         ("runs = 3", 'comparisons = [["ga"]]', "comparisons[0][1]: is missing"),
         ("runs = 3", "margin = 0", "margin: must be above 0, not 0"),
-        ("runs = 3", 'runs = "3"', "runs: must be an integer, not '3'"),
         ("runs = 3", "runs = 3.0", "runs: must be an integer, not 3.0"),
         ("runs = 3", "runs = true", "runs: must be an integer, not True"),
         ("grid_search = false", "grid_search = 0", "classifiers[0].grid_search: must be true or false, not 0"),
         ("snr = [inf, 30]", "snr = 30", "dataset.snr: must be a list, not 30"),
         ("snr = [inf, 30]", "seeds = true", "dataset.seeds: must be a list, not True"),
-        ("snr = [inf, 30]", "snr = [inf, '30']", "dataset.snr[1]: snr must be a number of decibels"),
         ("snr = [inf, 30]", "snr = [inf, nan]", "dataset.snr[1]: snr must be a number of decibels"),
         ('title = "A smoke test"', "title = 5", "title: must be text, not 5"),
         ('title = "A smoke test"', 'title = ""', "title: must not be empty"),
         ('name = "NB"', 'name = "N/B"', "classifiers[1].name: must be 1 to 40 letters, digits, spaces"),
         ('name = "NB"', f'name = "{"n" * 41}"', "classifiers[1].name: must be 1 to 40 letters"),
-        ("runs = 3", "runs = 0", "runs: must be at least 1, not 0"),
         ("runs = 3", f"runs = 0x{'f' * 5000}", "an integer of more than 64 bits"),
         ("runs = 3", f"runs = [[1{'0' * 5000}]]", "an integer of more than 64 bits"),
         ("runs = 3", "runs = 10001", "runs: must be at most 10000"),
@@ -128,10 +120,8 @@ def test_defaults_are_those_of_the_paper():
         ("number = 5", "number = 1", "folds.number: must be at least 2, not 1"),
         ("seed = 0 ", "seed = -1 ", "seed: must be at least 0, not -1"),
         ("seed = 0 ", f"seed = {2**63} ", "seed: must be at most 9223372036854775807"),
-        ("snr = [inf, 30]", "snr = [30]", "dataset: snr must contain inf"),
         ("snr = [inf, 30]", "snr = [inf, 30, 30]", "dataset: snr contains a level twice"),
         ("snr = [inf, 30]", "snr = [inf, 30, 30.0000001]", "dataset: snr contains a level twice"),
-        ('preset = "paper"', 'preset = "papper"', "dataset: unknown preset 'papper': did you mean 'paper'? Known:"),
         ('kind = "k-nn"\n', "", "classifiers[0].kind: is missing"),
         ('algorithm = "ga"', 'name = "ga"', "algorithms[0].algorithm: is missing"),
         ('algorithm = "ga"', "algorithm = 3", "algorithms[0].algorithm: must be text, not 3"),
@@ -139,21 +129,18 @@ def test_defaults_are_those_of_the_paper():
         ('"aco"', '"ga"', "algorithms contains the name 'ga' twice"),
         ('"aco"', '"ga"\nname = "GA"', "algorithms contains 'ga' and 'GA', both called 'GA'"),
         ('"aco"', '"aco"\nname = "all features"', "algorithms cannot contain the name 'all features'"),
-        ('"bpso"', '"bpsoo"', "algorithms[2]: unknown algorithm 'bpsoo': did you mean 'bpso'? Known: 2d-upso"),
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSOParameters 'swarm'"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size of BPSOParameters must be an integer from 2"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size of BPSOParameters must be an int"),
+        ('"ga"', '"ga"\nparameters = { size = 100 }', "size of ga is 100, but there are only 99 features"),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
-        ('baseline = "2d-upso"', 'baseline = "2d"', "unknown baseline '2d'"),
         ('baseline = "2d-upso"', 'baseline = "sffs"', "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso"),
         ("seeds = [1, 2]", "seed = 0", "held_out.seeds must not contain dataset.seed"),
         ("seeds = [1, 2]", "seeds = [2, 2]", "held_out.seeds: contains a seed twice"),
         ("seeds = [1, 2]", "seeds = [2]\nseed = 1", "held_out: seed and seeds are both given"),
         ("seeds = [1, 2]", "seeds = []", "held_out.seeds: must hold at least 1"),
         ("seeds = [1, 2]", "seeds = [1.5]", "held_out.seeds[0]: must be an integer, not 1.5"),
-        ("number = 5", "number = 11", "folds.number is 11, more than dataset.events_per_class, 10"),
-        ("[dataset]", "[dataset", "is not valid TOML: Expected ']'"),
         ("runs = 3", "runs = 3\nruns = 4", "is not valid TOML: Cannot overwrite a value (at line 4"),
     ],
 )
@@ -201,12 +188,6 @@ def test_held_out_events_have_a_limit_that_is_known_before_the_searches():
     head, part, tail = SMOKE.partition("[held_out]")
     text = head + part + tail.replace("events_per_class = 10", "events_per_class = 1000000000", 1)
     with pytest.raises(PqswarmError, match=r"held_out.events_per_class: must be at most 100000"):
-        read_plan(text)
-
-
-def test_more_features_than_there_are():
-    text = SMOKE.replace('algorithm = "ga"', 'algorithm = "ga"\nparameters = { size = 100 }', 1)
-    with pytest.raises(PqswarmError, match="size of ga is 100, but there are only 99 features"):
         read_plan(text)
 
 

@@ -10,28 +10,19 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, run_study
-from pqswarm.study import scheduler as scheduling
 from pqswarm.study.findings import AllFeatures, Finished, HeldOut
 from pqswarm.study.plan import change_plan
 from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
-from tests.study.studies import FEW, contents, plan_toml, tiny
+from tests.study.samples import assert_same_record
+from tests.study.studies import FEW, contents, plan_toml, seeded_toml, tiny
 
 SEEDS = (3, 4, 5)
 
 
-def several(**changes):
+def several():
     """A plan on three data sets; two runs of two searches with SFFS."""
-    changes = {
-        "runs": 2,
-        "max_evaluations": 40,
-        "classes": FEW,
-        "old": "seed = 0\n\n[held_out]",
-        "new": "seeds = [3, 4, 5]\n\n[other]",
-    } | changes
-    text = plan_toml(**changes)
-    start, _, rest = text.partition("[other]")
-    return read_plan(start + rest[rest.index("[folds]") :])
+    return read_plan(seeded_toml([*SEEDS], 40))
 
 
 @pytest.fixture(scope="module")
@@ -65,31 +56,6 @@ def test_subsets_are_tested_on_the_other_data_sets(finished):
         assert store.of("seed 4").find(Finished) is not None
     assert seeds == [3, 5]
     assert sorted(path.name for path in (finished / "datasets").iterdir()) == [f"seed-{seed}.npz" for seed in SEEDS]
-
-
-def test_interruptions_change_nothing(finished, tmp_path, monkeypatch):
-    class Killed(Exception):
-        pass
-
-    monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
-    number = iter(range(10_000))
-
-    def die(progress):
-        if next(number) % 331 == 330:
-            raise Killed
-
-    for _ in range(60):
-        try:
-            run_study(several(), tmp_path / "killed", jobs=1, progress=die)
-        except Killed:
-            continue
-        break
-    else:
-        pytest.fail("it never ended")
-    assert contents(tmp_path / "killed") == contents(finished)
-    texts = [write_report(folder, "csv", tmp_path / f"{folder.name}-csv") for folder in (finished, tmp_path / "killed")]
-    for path in texts[0].iterdir():
-        assert path.read_bytes() == (texts[1] / path.name).read_bytes(), path.name
 
 
 def test_followed_like_any_study(finished):

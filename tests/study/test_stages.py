@@ -112,15 +112,16 @@ def test_stages_by_scikit_learn(study, events, classifier):
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_held_out_errors_by_scikit_learn(study, events, classifier):
-    held_out = events_of_few(10, inf, 2)
-    assert not np.isin(held_out.X(inf)[:, 0], events.X(inf)[:, 0]).any()
-    found, masks = find(study, HeldOut, classifier, inf, 2).errors, subsets(study, classifier)
+@pytest.mark.parametrize(("level", "seed"), [(inf, 2), (30.0, 1)])
+def test_held_out_errors_by_scikit_learn(study, events, classifier, level, seed):
+    held_out = events_of_few(10, level, seed)
+    assert not np.isin(held_out.X(level)[:, 0], events.X(level)[:, 0]).any()
+    found, masks = find(study, HeldOut, classifier, level, seed).errors, subsets(study, classifier)
     assert set(found) == set(masks)
     for name, each in masks.items():
         for mask, error in zip(each, found[name], strict=True):
-            model = make_pipeline(MinMaxScaler(), CLASSIFIERS[classifier]).fit(events.X(inf)[:, mask], events.y)
-            assert error == pytest.approx(1 - model.score(held_out.X(inf)[:, mask], held_out.y), abs=1e-12)
+            model = make_pipeline(MinMaxScaler(), CLASSIFIERS[classifier]).fit(events.X(level)[:, mask], events.y)
+            assert error == pytest.approx(1 - model.score(held_out.X(level)[:, mask], held_out.y), abs=1e-12)
 
 
 def test_stage_two_may_have_folds_of_its_own(study, events, tmp_path):

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sqlite3
-import subprocess
 from contextlib import closing
 from dataclasses import replace
 from math import inf
@@ -260,30 +259,6 @@ def test_a_full_database_keeps_finished_runs(tmp_path):
         for run, one in enumerate(store.finished()):
             assert_same_record(one, record(run))
         assert len(store.finished()) == done + 1
-
-
-def test_a_full_disk_keeps_finished_runs(tmp_path):
-    """A real one, of half a megabyte."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)]
-    if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        with Store(disk / "study", write=True) as store:
-            done = fill(store)
-            assert len(store.finished()) == done > 3
-        with Store(disk / "study") as store:
-            for run, one in enumerate(store.finished()):
-                assert_same_record(one, record(run))
-        shutil.copytree(disk / "study", tmp_path / "study")
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-    with Store(tmp_path / "study", write=True) as store:
-        assert len(store.finished()) == done
-        store.finish(record(done))
-    with pytest.raises(PqswarmError, match="there is no study"):
-        Store(disk / "study")
 
 
 def test_a_lock_of_another_program_is_named(tmp_path, monkeypatch):

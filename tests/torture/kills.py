@@ -35,7 +35,6 @@ ENDINGS = {
     "HUP group": (signal.SIGHUP, True, {-1}),
 }
 TO_WORKERS = ("KILL worker", "STOP worker, KILL worker", "STOP worker, KILL main")
-TO_CLUSTER = ("KILL Dask worker", "KILL Dask scheduler")
 
 # Weight of each kind.
 MODES = {
