@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import pywt
 from tests.reference import functions as slow
 
 from pqswarm.errors import PqswarmError

@@ -11,7 +11,6 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.study import Store, run, run_study
-from pqswarm.study.findings import HeldOut
 from pqswarm.study.worker import StudyProblem
 from tests.reference.classifiers import knn_predictions
 from tests.study.studies import contents, events_of_few, tiny

@@ -14,8 +14,7 @@ from pqswarm.study.findings import AllFeatures, Finished, HeldOut
 from pqswarm.study.plan import change_plan
 from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
-from tests.study.samples import assert_same_record
-from tests.study.studies import FEW, contents, plan_toml, seeded_toml, tiny
+from tests.study.studies import plan_toml, seeded_toml, tiny
 
 SEEDS = (3, 4, 5)
 
