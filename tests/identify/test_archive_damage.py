@@ -1,5 +1,6 @@
 """Damage inside an archive: whatever is hit, reading or checking it tells."""
 
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -66,7 +67,7 @@ CHANGES = [
 @pytest.mark.parametrize("statement", CHANGES)
 def test_a_changed_row_does_not_match_its_digest(healthy, tmp_path, statement):
     with changed(healthy, tmp_path / "copy", statement) as archive:
-        assert f"digests do not match 1 row of {statement.split()[1]}" in " ".join(damages(archive))
+        assert re.search(rf"digests do not match \d+ rows? of {statement.split()[1]}", " ".join(damages(archive)))
 
 
 @pytest.mark.parametrize("statement", CHANGES[:9])
