@@ -61,12 +61,11 @@ class Candidate:
 
         A time far in the future is that of another clock: nothing is known of when such a file changed.
         """
-        if (
-            len(self.parts) < 2
-            or abs(time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split())) > _DONE
-        ):
-            return False
-        return count_missing_comtrade_samples(self.parts[0]) > 0
+        return (
+            len(self.parts) == 2
+            and abs(time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split())) <= _DONE
+            and count_missing_comtrade_samples(self.parts[0]) > 0
+        )
 
     def digest(self) -> str:
         """Return the SHA-256 of the content."""
