@@ -123,6 +123,28 @@ def test_cross_site_requests(app, path, headers):
     assert ask(app, path, headers=headers)[0] == 403
 
 
+@pytest.mark.parametrize(
+    ("port", "own", "others"),
+    [
+        (
+            8080,
+            "localhost:8080 LocalHost:8080 127.0.0.1:8080 [::1]:8080",
+            "localhost localhost:80 127.0.0.1:08080",
+        ),
+        (80, "localhost localhost:80 127.0.0.1 [::1]", "localhost:080 localhost:8080 ::1 [::1 a"),
+    ],
+)
+def test_the_host_is_spelled_as_browsers_do(port, own, others):
+    access = AccessControl("127.0.0.1", port)
+    assert {one for one in f"{own} {others}".split() if access._is_own_host(one)} == set(own.split())
+
+
+def test_an_origin_is_of_the_web(app):
+    host = app.home.removeprefix("http://")
+    assert ask(app, "/", headers={"Origin": f"http://{host}"})[0] == 200
+    assert ask(app, "/", headers={"Origin": f"x://{host}"})[0] == 403
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_a_form_of_another_site_changes_nothing(app, method):
     assert ask(app, "/api/corrections", method, body="{}", token=False)[0] == 403

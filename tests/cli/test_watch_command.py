@@ -58,6 +58,10 @@ def test_one_process_watches_a_folder(folder, tmp_path):
     place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
     with FileLock(home / f"watch-{place}.lock"):
         assert "another process" in refused("watch", folder, "--once", "--archive", home)
+    (home / f"watch-{place}.lock").unlink(missing_ok=True)
+    (home / f"watch-{place}.lock").mkdir()
+    told = refused("watch", folder, "--once", "--archive", home)
+    assert f"with the archive {home}: {home / f'watch-{place}.lock'}: Is a directory" in " ".join(told.split())
 
 
 def test_a_webhook_that_fails_is_told_by_the_exit_code(folder, monkeypatch):

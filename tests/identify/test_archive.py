@@ -202,3 +202,24 @@ def test_an_archive_of_the_last_version_is_converted(tmp_path):
         assert (correction.label, correction.found.event.type) == ("sag_with_harmonics", "sag")
     with Archive(tmp_path, read_only=True) as archive:
         assert archive.counts()["events"] == 2
+
+
+def test_a_disk_that_fills_up_within_a_commit_costs_no_row_of_before(empty):
+    add(empty, analysis(event()), "a.cfg")
+    connection = empty.database.connection
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0] + 3}")
+    texts = [f"{number} " + "x" * 1900 for number in range(20)]
+
+    def write():
+        for text in texts:
+            empty.add_note(1, text, "Eve")
+
+    with pytest.raises(PqswarmError, match=r"the disk is full: .* Free some space and try again"):
+        write()
+    kept = [note["text"] for note in empty.notes(1)]
+    assert 0 < len(kept) < 20
+    assert kept == texts[: len(kept)]
+    connection.execute("PRAGMA max_page_count = 1000000")
+    empty.add_note(1, texts[len(kept)], "Eve")
+    assert len(empty.notes(1)) == len(kept) + 1
+    assert not [told for is_damage, told in check_archive(empty) if is_damage]

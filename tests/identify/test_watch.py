@@ -229,15 +229,16 @@ def test_an_event_that_was_cut_is_told_again_when_its_file_is_complete(place):
         assert archive.counts()["recordings"] == 1
 
 
-def test_a_dat_that_is_shorter_than_its_cfg_says_is_waited_for(place):
+@pytest.mark.parametrize("changed", [1, 2**32], ids=["long ago", "by a clock that is years ahead"])
+def test_a_dat_that_is_shorter_than_its_cfg_says_is_waited_for(place, changed):
     whole = write_pair(place.folder / "a.cfg", seconds=0.5)
     data = whole.with_suffix(".dat")
     content = data.read_bytes()
     data.write_bytes(content[: len(content) // 2])
     assert place.look() == 1
     assert place.analyze.asked == []
-    os.utime(data, (1, 1))  # nobody will complete it
-    os.utime(whole, (1, 1))
+    os.utime(data, (changed, changed))  # nobody will complete it
+    os.utime(whole, (changed, changed))
     place.analyze = lambda path: analyzed(analysis(event("sag", 0.5, 0.1, 0.1), path=path.name))
     assert place.look() == 0
     data.write_bytes(content)

@@ -62,6 +62,15 @@ def test_a_study_with_another_schema_is_refused_and_left_alone(tmp_path, healthy
     assert path.read_bytes() == before
 
 
+def test_texts_of_any_size_are_not_read(tmp_path, healthy, monkeypatch):
+    (tmp_path / "study.sqlite").write_bytes(healthy)
+    with closing(sqlite3.connect(tmp_path / "study.sqlite")) as db, db:
+        db.execute("UPDATE runs SET mask = hex(zeroblob(40000))")
+    monkeypatch.setattr("pqswarm.study.store.MAX_SQLITE_BYTES", 50_000)
+    with Store(tmp_path) as store, pytest.raises(FileFormatError, match="too big"):
+        store.finished()
+
+
 @pytest.mark.parametrize("write", [True, False])
 @pytest.mark.parametrize(
     "kind", ["truncated", "half", "header", "middle", "text", "foreign", "foreign of version 1", "foreign of version 2"]

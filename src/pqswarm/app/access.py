@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from pathlib import Path
 from socket import gethostname
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from tornado.httputil import HTTPServerRequest
 
@@ -85,10 +85,10 @@ class AccessControl:
         """Return why a request is refused; empty if it comes from a page of this server."""
         if _escapes_access_root(request.uri or ""):
             return "The address leads outside the server's root."
-        if is_loopback(self.host) and not self._is_own_host(request.headers.get("Host", "")):
+        host = request.headers.get("Host", "")
+        if is_loopback(self.host) and not self._is_own_host(host):
             return "The Host header does not name this server."
-        origin = request.headers.get("Origin")
-        if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
+        if request.headers.get("Origin", f"http://{host}") not in (f"http://{host}", f"https://{host}"):
             return _CROSS_SITE
         site = request.headers.get("Sec-Fetch-Site", "none")
         mode = request.headers.get("Sec-Fetch-Mode", "navigate")
@@ -98,11 +98,8 @@ class AccessControl:
 
     def _is_own_host(self, host: str) -> bool:
         """Whether a Host header names this machine and port; this defeats DNS rebinding."""
-        try:
-            named = urlsplit(f"//{host}")
-            return named.hostname in _LOOPBACK and (named.port or 80) == self.port
-        except ValueError:
-            return False
+        own = [f"{name}:{self.port}".removesuffix(":80") for name in ("127.0.0.1", "localhost", "[::1]")]
+        return host.lower().removesuffix(":80") in own
 
     def is_token(self, given: str | None) -> bool:
         """Whether a value is the token."""

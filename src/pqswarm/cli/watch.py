@@ -110,7 +110,9 @@ def watch(
             f"another process watches {folder} with the archive {home}: stop it, or omit this."
         ) from None
     except OSError as error:
-        raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
+        raise PqswarmError(
+            f"cannot watch with the archive {home}: {os.fsdecode(error.filename or folder)}: {error.strerror or error}."
+        ) from error
     if not delivered:
         _print_watch_message("some files could not be analyzed, or some events not delivered: the next run retries.")
         raise typer.Exit(1)

@@ -537,6 +537,10 @@ class StationsRoute(ArchiveRoute):
         """List them."""
         self.send_json({"stations": await self.work(self.section.archive.stations)})
 
+
+class StationRoute(ArchiveRoute):
+    """One station."""
+
     async def put(self, number: str) -> None:
         """Set the site of a station."""
         given = self.read_json()
@@ -669,7 +673,7 @@ ROUTES: list[tuple[str, type[BaseHandler]]] = [
     (rf"/api/recordings/({ID})/notes", NotesRoute),
     (r"/api/table.csv", EventTableRoute),
     (r"/api/stations", StationsRoute),
-    (r"/api/stations/([0-9]{1,9})", StationsRoute),
+    (r"/api/stations/([0-9]{1,9})", StationRoute),
     (r"/api/again", AnalyzeAgainRoute),
     (r"/api/corrections", CorrectionsRoute),
 ]

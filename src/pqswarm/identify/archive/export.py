@@ -166,7 +166,7 @@ def check_archive(archive: Archive) -> Iterator[tuple[bool, str]]:
             yield True, f"{file_text(text)}."
     try:
         for table, count in archive.database.broken_rows():
-            yield True, f"{count_text(count, 'row')} of {table} do not match their digests."
+            yield True, f"digests do not match {count_text(count, 'row')} of {table}."
     except PqswarmError as error:
         yield True, str(error)
     for what, where in _RELATIONS.items():

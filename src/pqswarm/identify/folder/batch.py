@@ -57,13 +57,15 @@ class Candidate:
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether its ``.dat`` has fewer samples than its ``.cfg`` says, and has changed in the last five minutes."""
-        if (
-            len(self.parts) < 2
-            or time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split()) > _DONE
-        ):
-            return False
-        return count_missing_comtrade_samples(self.parts[0]) > 0
+        """Whether its ``.dat`` has fewer samples than its ``.cfg`` says, and has changed in the last five minutes.
+
+        A time far in the future is that of another clock: nothing is known of when such a file changed.
+        """
+        return (
+            len(self.parts) == 2
+            and abs(time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split())) <= _DONE
+            and count_missing_comtrade_samples(self.parts[0]) > 0
+        )
 
     def digest(self) -> str:
         """Return the SHA-256 of the content."""
