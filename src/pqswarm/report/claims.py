@@ -43,7 +43,7 @@ HOLDS = "holds"
 FAILS = "does not hold"
 UNKNOWN = "inconclusive"
 EQUAL = "practically equal"
-LETTER = f"holds by the letter; {EQUAL}"
+LETTER = f"holds, but {EQUAL}"
 UNTESTED = "not tested"
 
 HERO = ALGORITHMS[-1]

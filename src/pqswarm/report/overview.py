@@ -123,7 +123,7 @@ def _say_new_data(name: str, panel: Mapping[str, NewData], baseline: str, where:
 
 _COUNTED = {
     HOLDS: ("holds", "hold"),
-    LETTER: ("holds by the letter but is practically equal", "hold by the letter but are practically equal"),
+    LETTER: ("holds, but is practically equal", "hold, but are practically equal"),
     EQUAL: ("is practically equal", "are practically equal"),
     FAILS: ("does not hold", "do not hold"),
     UNKNOWN: ("is inconclusive", "are inconclusive"),
