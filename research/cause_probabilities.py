@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from itertools import cycle, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 
 import numpy as np
 from causes import RATES, recording_of
@@ -38,9 +39,6 @@ from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import open_recordings
 
 HERE = Path(__file__).parent
-sys.path += [str(HERE / name) for name in ("independent", "circuits", "heldout")]
-circuits = importlib.import_module("generate")
-generator = importlib.import_module("generator")
 
 TABLE = Path(causes.__file__).with_name("probabilities.json")
 COMMAND = "python research/cause_probabilities.py --write"
@@ -69,16 +67,20 @@ class Answer:
     right: bool
 
 
-def load_heldout() -> object:
-    """The module `heldout/generate.py`, whose name another generator has."""
-    spec = importlib.util.spec_from_file_location("heldout_generate", HERE / "heldout" / "generate.py")
+def load_generator(script: str) -> ModuleType:
+    """A script of another folder, under a name of its own: two generators have a `generate.py`."""
+    path = HERE / script
+    sys.path.append(str(path.parent))
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-heldout = load_heldout()
+independent = load_generator("independent/generator.py")
+circuits = load_generator("circuits/generate.py")
+heldout = load_generator("heldout/generate.py")
 Found = Iterator[tuple[Iterable[Incident], Iterable[str]]]
 """The incidents that were found in each record, and the true causes."""
 
@@ -104,7 +106,7 @@ def find_independent(seed: int, kind: str, records: int) -> Found:
     """Some records of a kind, read from their files."""
     for number in range(records):
         with TemporaryDirectory() as folder:
-            truth = generator.make(kind, seed, number, Path(folder))
+            truth = independent.make(kind, seed, number, Path(folder))
             (recording,) = open_recordings(Path(folder) / truth["file"])
             yield characterize(recording, nominal_voltage=truth["nominal_volts"]).incidents, truth["causes"]
 
@@ -133,7 +135,7 @@ def read_written(folder: Path, stem: str, truth: Mapping[str, object]) -> tuple[
 GENERATORS: dict[str, tuple[Callable[[int, str, int], Found], tuple[str, ...]]] = {
     "three_phase": (find_three_phase, tuple(EVENT_TYPES)),
     "network": (find_network, tuple(INCIDENT_CAUSES)),
-    "independent": (find_independent, tuple(generator.KINDS)),
+    "independent": (find_independent, tuple(independent.KINDS)),
     "circuits": (find_circuits, tuple(circuits.KINDS)),
     "heldout": (find_heldout, tuple(heldout.KINDS)),
 }

@@ -279,7 +279,7 @@ def test_runs_of_the_reference_results():
     """A long table as a study writes it, with several classifiers and algorithms that ran once."""
     runs = Path(__file__).parents[2] / "docs" / "results" / "paper-runs.csv"
     content = json.loads(invoke(runs, "-f", "json", "--classifier", "k-NN"))
-    assert (content["n_blocks"], content["control"]) == (40, "2D-UPSO")
+    assert (content["n_blocks"], content["control"]) == (40, "BPSO")
     assert content["left_out"] == ["SFFS", "SFFS all sizes"]
 
 
