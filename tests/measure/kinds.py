@@ -108,11 +108,27 @@ def clipped_swell(rng):
     return Kind(record(np.clip(waves, -1.2 * PEAK, 1.2 * PEAK)), frozenset({"swell"}), QUIET)
 
 
+def clipped_current(rng):
+    on = box(rng.uniform(0.2, 0.3), rng.uniform(0.4, 0.5))
+    waves = three_phases(rng, on_phase(rng, 1 - 0.5 * on))
+    currents = np.clip(100 * three_phases(rng, [1 + 9 * on] * 3) / PEAK, -600, 600)
+    return Kind(record(waves, currents), frozenset({"sag"}), FAULT)
+
+
 def frozen(rng):
     waves = three_phases(rng)
     first = rng.integers(1500, 3000)
     stop = first + round(rng.uniform(0.02, 0.06) * RATE)
     waves[:, first:stop] = waves[:, first : first + 1]
+    return Kind(record(waves), frozenset(), QUIET)
+
+
+def frozen_alone(rng):
+    waves = three_phases(rng)
+    row = rng.integers(3)
+    first = rng.integers(1500, 1500 + RATE // HERTZ)
+    first += np.abs(waves[row, first : first + int(RATE / HERTZ)]).argmax()
+    waves[row, first : first + rng.integers(100, 6000)] = waves[row, first]
     return Kind(record(waves), frozenset(), QUIET)
 
 
@@ -153,6 +169,20 @@ def with_load(rng, voltage, current, angle):
     waves = three_phases(rng, [voltage] * 3)
     behind = np.interp(T - angle / (2 * np.pi * HERTZ), T, np.arange(T.size)).astype(int)
     return record(waves, current * waves[:, behind] / PEAK)
+
+
+def loose_input(rng):
+    start = rng.uniform(0.2, 0.4)
+    levels = on_phase(rng, 1 - rng.uniform(0.72, 1.0) * box(start, start + rng.uniform(0.1, 0.3)))
+    return Kind(record(three_phases(rng, levels), 100 * three_phases(rng) / PEAK), frozenset({"sag"}), QUIET)
+
+
+def island(rng):
+    start = rng.uniform(0.2, 0.3)
+    late = np.maximum(T - start, 0.0)
+    levels = [1 - rng.uniform(0.05, 0.09) * box(start) * np.exp(-late / 0.1)] * 3
+    waves = three_phases(rng, levels, hertz=HERTZ * (1 - rng.uniform(0.01, 0.02) * (1 - np.exp(-late / 0.2))))
+    return Kind(record(waves), frozenset({"rapid voltage change", "frequency"}), QUIET)
 
 
 def load_on_and_off(rng):
@@ -234,12 +264,16 @@ KINDS: dict[str, Callable[[np.random.Generator], Kind]] = {
         frequency_ramp,
         clock_off,
         clipped_swell,
+        clipped_current,
         frozen,
+        frozen_alone,
         lost,
         swapped,
         missing,
         phase_jump,
         fuse,
+        loose_input,
+        island,
         load_on_and_off,
         bank_off,
         swell_on_one,

@@ -10,6 +10,8 @@ from pqswarm.measure.incidents.find import name_operation
 
 SAID = {
     "frozen": "frozen from",
+    "frozen_alone": "is frozen from",
+    "clipped_current": "IA is clipped at",
     "lost": "samples are lost",
     "swapped": "exchanged at",
     "missing": "missing on UA",

@@ -139,7 +139,7 @@ def characterize(
             channels=tuple(results),
             states=states,
             events=events,
-            incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
+            incidents=IncidentFinder(recording, supply, scan.time, urms, scan.frequency, levels, events).find(),
             caveats=tuple(filter(None, said)),
             series=MeasuredSeries(scan.time, urms, scan.steady, scan.frequency),
             no_event_reason="" if events else listed.no_event_reason(),

@@ -222,6 +222,8 @@ _MOST_MOVED = 0.9
 """Largest rise of a phase whose neutral moves [pu]: to the voltage between phases and slightly beyond, no resonance."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
+_ISLAND = 0.003  # tuned
+"""Change of the frequency that no motor, transformer or load makes in a large network [fraction]."""
 _FLAT_CYCLES = 12.0  # tuned
 """Cycles that a step must last until the end of the record to be a step."""
 
@@ -230,7 +232,8 @@ _FLAT_CYCLES = 12.0  # tuned
 class CauseFacts:
     """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents.
 
-    `line_change` is that of the voltages between phases, `jump` that of all angles [degrees]; NaN if unknown.
+    `line_change` is that of the voltages between phases, `jump` that of all angles [degrees], `frequency_change` that
+    which most of the frequency after its start has [fraction]; NaN if unknown.
     """
 
     events: Sequence[Event]
@@ -239,6 +242,7 @@ class CauseFacts:
     currents: Sequence[FeederCurrents] = ()
     line_change: float = float("nan")
     jump: float = float("nan")
+    frequency_change: float = float("nan")
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -483,7 +487,7 @@ class CauseFacts:
     def is_lost_input(self) -> bool:
         """Whether voltages are lost while the other phases and all currents stay: a fuse of a voltage transformer."""
         trace = self.moving
-        if trace is None or self.starts_inside or not self.ends_inside:
+        if trace is None or self.starts_inside or not (self.ends_inside or self.currents_stay):
             return False
         lost = trace.after_start < (1 - _LARGE if self.currents_stay else _LOST)
         others = np.maximum(trace.dips, trace.rises)[~lost].max(initial=0.0)
@@ -631,6 +635,9 @@ RULES = (
         "fault",
         0.08,
         lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
+    ),
+    CauseRule(
+        "frequency", "unknown", 0.0, lambda f: f.frequency_change > _ISLAND, "the frequency changes, too: an island?"
     ),
     CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
     CauseRule(

@@ -44,6 +44,9 @@ _RECLOSING = 30.0  # tuned
 """Faults on the same phases within this time are one, with reclosing [s]."""
 _AFTER = 1.0
 """What follows an incident is looked at for this long [s]."""
+_AHEAD = 0.5
+_FEWEST = 5
+"""What precedes it [s], and the fewest values of the frequency that follow it by which a change of it is known."""
 _BEFORE = 0.1
 _MAX_OPERATIONS = 40
 _MAX_SAID = 6
@@ -78,6 +81,7 @@ class IncidentFinder:
     supply: Supply
     time: FloatArray
     urms: FloatArray
+    frequency: FloatArray
     thresholds: Thresholds
     events: Sequence[Event]
 
@@ -131,7 +135,8 @@ class IncidentFinder:
             if trace is None or not trace.time.size
             else find_stages(trace, self.thresholds, self._step_finder(events[0]))
         )
-        facts = CauseFacts(events, trace, stages, *self._currents(events, trace))
+        frequency_change = self._frequency_change(start, end)
+        facts = CauseFacts(events, trace, stages, *self._currents(events, trace), frequency_change)
         rule = apply_cause_rules(facts)
         cell = name_cell(rule, facts)
         phases = feeder = ""
@@ -158,6 +163,17 @@ class IncidentFinder:
             feeder=feeder,
         )
 
+    def _frequency_change(self, start: float, end: float) -> float:
+        """Change of the frequency from before an incident that nine of ten values until soon after it do not exceed."""
+        cycle = 1 / self.supply.frequency
+        before = self.frequency[(self.time > start - _AHEAD) & (self.time < start - cycle)]
+        after = self.frequency[(self.time > start + 2 * cycle) & (self.time < end + _AFTER)]
+        known = after[np.isfinite(after)]
+        if not np.isfinite(before).any() or known.size < _FEWEST:
+            return float("nan")
+        changes = np.abs(known - np.nanmedian(before)) / self.supply.nominal_frequency
+        return float(np.quantile(changes, 0.9))
+
     def _operations(self, start: float, end: float) -> list[Operation]:
         """Operations of relays and breakers during an incident or soon after it, from status channels."""
         rate = self.recording.sampling_rate
@@ -181,7 +197,7 @@ class IncidentFinder:
         members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
         later = self._starts[np.searchsorted(self._starts, end + cycle, "right") :]
         stop = min(end + _AFTER, later[0] - cycle if later.size else np.inf)
-        here = slice(int(np.searchsorted(self.time, start - 0.5)), int(np.searchsorted(self.time, stop)))
+        here = slice(int(np.searchsorted(self.time, start - _AHEAD)), int(np.searchsorted(self.time, stop)))
         if not members or here.stop - here.start < 2:
             return None
         labels = tuple(self.supply.headers[i].phase or self.supply.headers[i].name for i in members)

@@ -17,8 +17,10 @@ _MOST = 60
 """Channels that are looked at."""
 _FROZEN = 1 / 16
 _FROZEN_ALONE = 0.3
+_FROZEN_BESIDE = 0.6
 _FEWEST = 4
-"""Cycles, of several channels and of a single one, and samples, in which a live signal is not constant."""
+"""Cycles, of several channels, of a single one, and of one beside others, and samples, in which a live signal is not
+constant."""
 _HELD = 0.1
 """A value that is held over the largest: below it, it is a supply without voltage."""
 _COARSE = 0.5
@@ -47,12 +49,16 @@ _MARGIN = 4.0
 
 @dataclass(frozen=True)
 class RecorderFault:
-    """What is wrong with the samples from `start` to `end` [s]; `is_blank` if they are no measurement."""
+    """What is wrong with the samples from `start` to `end` [s]; `is_blank` if they are no measurement.
+
+    `channel` is the number of the only channel that it is of; None if it is of all.
+    """
 
     start: float
     end: float
     sentence: str
     is_blank: bool = True
+    channel: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +75,17 @@ class SoundRecording:
         """Return some samples, those that are no measurement as missing."""
         first, stop, _ = slice(first, stop).indices(self.recording.n_samples)
         part = self.recording.read(first, stop)
-        missing = np.zeros(part.n_samples, dtype=np.bool_)
+        missing = np.zeros((len(part.channels), part.n_samples), dtype=np.bool_)
         rate = self.recording.sampling_rate
         for fault in self.faults:
             begin, end = (max(round(moment * rate) - first, 0) for moment in (fault.start, fault.end))
-            missing[begin:end] |= fault.is_blank
+            missing[slice(None) if fault.channel is None else fault.channel, begin:end] |= fault.is_blank
         if not missing.any():
             return part
-        channels = [replace(one, samples=np.where(missing, np.nan, one.samples)) for one in part.channels]
+        channels = [
+            replace(one, samples=np.where(row, np.nan, one.samples)) if row.any() else one
+            for one, row in zip(part.channels, missing, strict=True)
+        ]
         return replace(part, channels=tuple(channels))
 
 
@@ -97,6 +106,11 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
             if not any(start < fault.end + beside and end > fault.start - beside for fault in faults):
                 said = what.format(at=f"{(start + end) / 2:.3f} s", start=f"{start:.3f} s")
                 faults.append(RecorderFault(start, end, said))
+        for row, first, stop in _frozen_alone(page.samples, headers, cycle):
+            start, end = (begin + place / recording.sampling_rate for place in (first, stop))
+            if not any(fault.channel in (None, numbers[row]) and start < fault.end for fault in faults):
+                said = f"{headers[row].name} is frozen from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
+                faults.append(RecorderFault(start, end, said, channel=numbers[row]))
         extremes.feed(page.core, page.first)
     faults += extremes.faults(recording.sampling_rate)
     if not faults:
@@ -128,6 +142,21 @@ def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, 
         if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
             length = f"{(stop - first) / cycle:.1f} cycles"
             yield first + 1, stop + 1, f"All channels are frozen from {{start}} on, for {length}: no measurement."
+
+
+def _frozen_alone(
+    samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
+) -> Iterator[tuple[int, int, int]]:
+    """Row, first sample and end of each stretch in which a voltage holds a value far from zero, and others do not."""
+    rows = [i for i, one in enumerate(headers) if one.is_voltage]
+    held = np.diff(samples[rows], axis=1) == 0
+    least = max(_FROZEN_BESIDE * cycle, _FEWEST)
+    for row, own in zip(rows, held, strict=True):
+        size = np.nanmax(np.abs(samples[row]), initial=0.0)
+        for first, stop in true_stretches(own):
+            is_far = abs(samples[row, first]) > _HELD * size
+            if stop - first >= least and is_far and (held[:, first:stop].mean(axis=1) < _COARSE).any():
+                yield row, first + 1, stop + 1
 
 
 def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) -> Iterator[tuple[int, int, str]]:
@@ -196,7 +225,7 @@ def _exchanges(
 
 
 class _Extremes:
-    """The largest and smallest value of each voltage, how often it stands there, and where it does so first."""
+    """The largest and smallest value of each channel, how often it stands there, and where it does so first."""
 
     def __init__(self, headers: Sequence[ChannelHeader], cycle: float) -> None:
         self.headers = headers
@@ -205,8 +234,8 @@ class _Extremes:
 
     def feed(self, samples: FloatArray, first: int) -> None:
         """Take the samples of a page, the first of which has the number `first`."""
-        for i, header in enumerate(self.headers):
-            for sign in (1, -1) if header.is_voltage else ():
+        for i in range(len(self.headers)):
+            for sign in (1, -1):
                 row = sign * samples[i]
                 top = float(np.nanmax(row, initial=-np.inf))
                 known, count, place = self.found.get((i, sign), (0.0, 0, -1))
@@ -227,15 +256,17 @@ class _Extremes:
         return [(a, b) for a, b in runs if a >= 2 and top - row[a - 2] > kink]
 
     def faults(self, sampling_rate: float) -> list[RecorderFault]:
-        """A fault for each voltage that stands at an extreme value more than once."""
+        """A fault for each channel that stands at an extreme value more than once."""
         faults: dict[int, RecorderFault] = {}
-        largest = max((one[0] for one in self.found.values()), default=0.0)
+        units = [header.unit for header in self.headers]
+        largest = dict.fromkeys(units, 0.0)
+        for (i, _), (top, _, _) in self.found.items():
+            largest[units[i]] = max(largest[units[i]], top)
         for (i, _), (top, count, place) in self.found.items():
-            if count > 1 and i not in faults and top > _LIVE * largest:
+            if count > 1 and i not in faults and top > _LIVE * largest[units[i]]:
                 name = self.headers[i].name
                 start = place / sampling_rate
-                text = (
-                    f"{name} is clipped at {unit_text(top, 'V')} from {start:.3f} s on: its magnitudes are too small."
-                )
+                limit = unit_text(top, units[i])
+                text = f"{name} is clipped at {limit} from {start:.3f} s on: its magnitudes are too small."
                 faults[i] = RecorderFault(start, start, text, is_blank=False)
         return list(faults.values())
