@@ -65,14 +65,15 @@ def test_zero_capture():
     assert np.array_equal(extend(np.zeros(2000), 25_000), np.zeros(15_000))
 
 
-@pytest.mark.parametrize("signal", [np.zeros(1000), np.zeros((1, 2000))])
-def test_too_short_or_wrong_shape(signal):
-    with pytest.raises(PqswarmError, match=r"2.1 cycles \(1050 samples\)"):
-        extend(signal, 25_000)
-
-
-def test_bad_rates():
-    with pytest.raises(PqswarmError, match="frequency must be a positive number"):
-        extend(np.zeros(2000), 25_000, 0)
-    with pytest.raises(PqswarmError, match="16 samples per cycle"):
-        extend(np.zeros(20), 100)
+@pytest.mark.parametrize(
+    ("signal", "rate", "frequency", "message"),
+    [
+        (np.zeros(1000), 25_000, 50, r"2.1 cycles \(1050 samples\)"),
+        (np.zeros((1, 2000)), 25_000, 50, r"2.1 cycles \(1050 samples\)"),
+        (np.zeros(2000), 25_000, 0, "frequency must be a positive number"),
+        (np.zeros(20), 100, 50, "16 samples per cycle"),
+    ],
+)
+def test_mistakes_are_named(signal, rate, frequency, message):
+    with pytest.raises(PqswarmError, match=message):
+        extend(signal, rate, frequency)
