@@ -66,9 +66,6 @@ def test_short_records(cycles):
 def test_less_than_a_cycle_says_nothing(n_samples):
     found = characterize(record(sine(1)[:n_samples]))
     assert found.sentences() == ("less than a cycle is known: nothing can be said",)
-
-
-def test_no_samples_is_an_error():
     with pytest.raises(PqswarmError, match="no samples"):
         characterize(record(np.zeros(0)))
 
