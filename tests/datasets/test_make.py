@@ -105,10 +105,6 @@ def test_a_tenth_comes_from_the_bench(paper_events):
     assert np.isfinite(dataset.features).all()
 
 
-def test_default_levels_are_the_papers():
-    assert make_dataset(1).snr == NOISE_LEVELS
-
-
 def test_field_preset_makes_features_of_short_captures():
     dataset = make_dataset(4, snr=inf, preset="field")
     assert dataset.features.shape == (1, 56, 99)
@@ -179,7 +175,8 @@ def test_missing_level_and_event():
             small().event(number)
 
 
-def test_levels_as_arrays():
+def test_levels_are_those_of_the_paper_or_any_array():
+    assert make_dataset(1).snr == NOISE_LEVELS
     assert make_dataset(1, snr=np.array(30.0)).snr == (30.0,)
     assert make_dataset(1, snr=np.array([30, 20])).snr == (30.0, 20.0)
 

@@ -71,10 +71,6 @@ def test_views_and_column_order_do_not_matter():
     assert np.array_equal(extract(np.repeat(signals, 2, axis=1)[:, ::2], 25_000), extract(signals, 25_000))
 
 
-def test_no_signals_give_no_rows():
-    assert extract(np.empty((0, 15_000)), 25_000).shape == (0, 99)
-
-
 def with_value(value):
     signals = np.zeros((3, 3000))
     signals[1, 17] = value
@@ -109,9 +105,10 @@ def test_mistakes_are_named(signals, rate, frequency, message):
         extract(signals, rate, frequency)
 
 
-def test_shortest_allowed_signal():
+def test_shortest_allowed_signal_and_none():
     assert minimum_samples(8) == 2816
     assert np.isfinite(extract(generate("sag", 0).signal[:2816], 25_000)).all()
+    assert extract(np.empty((0, 15_000)), 25_000).shape == (0, 99)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 17])
