@@ -1,10 +1,8 @@
-"""Analyses on generated recordings, and on those of others where they are at hand."""
+"""Analyses on generated recordings."""
 
 import json
-import os
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +15,7 @@ from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.classify import allowed_classes
 from pqswarm.identify.show.figures import plot_event
-from pqswarm.recordings import Channel, Recording, read_all
-
-FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
-FILES = (
-    *("keating/keating_1999.CFG", "go_comtrade/test1.cfg", "substation_2023/xtz.cfg", "substation_2023/ymz.cfg"),
-    *("wisp/1.cfg", "wisp/2.cfg", "wisp/3.cfg", "wisp/4.CFG", "wisp/5.cfg", "pqdif/example.pqd", "rte/DATA_S2.npz"),
-)
+from pqswarm.recordings import Channel, Recording
 
 
 def recording(*events, names="ABC", **kwargs):
@@ -176,18 +168,6 @@ def test_two_channels_of_one_name():
     assert [one.number for one in analysis.references] == [0, 1]
     assert [one.event.worst.number for one in analysis.events] == [1]
     assert analysis.events[0].label == "sag"
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no recordings of others in {FOLDER}")
-class TestSamples:
-    @pytest.mark.parametrize("name", FILES)
-    def test_all_have_a_verdict(self, name):
-        for one in read_all(FOLDER / name):
-            analysis = identify(one)
-            assert bool(analysis.events) != bool(analysis.no_event_reason)
-            assert all(analysis.sentences)
-            assert all(one.label or one.agreement.startswith("rules only") for one in analysis.events)
-            json.dumps(analysis.as_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("name", ["flicker", "flicker with harmonics", "notching"])
