@@ -67,11 +67,10 @@ def test_names_are_not_paths(save, tmp_path):
 
 
 def flag_encrypted(content):
+    content = bytearray(content)
     for signature, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        content = content.replace(signature, b"??", 1) if signature not in content else content
-        place = content.find(signature) + at
-        content = content[:place] + struct.pack("<H", 1) + content[place + 2 :]
-    return content
+        struct.pack_into("<H", content, content.index(signature) + at, 1)
+    return bytes(content)
 
 
 @pytest.mark.parametrize(
