@@ -23,7 +23,7 @@ from pqswarm.identify.show.page.html import (
     page_sarfi,
 )
 from pqswarm.identify.show.page.listing import MAX_BYTES, choose_listed_events, list_events, listing_headline
-from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
+from pqswarm.identify.tolerance import ITIC, SEMI, event_severity, rank_event
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
@@ -158,6 +158,7 @@ def test_severity_of_ieee_1564():
     """The factors of the SEMI F47 curve: 1, 2, 3.33, 5 and 10 times the drop."""
     found = [event_severity(40, seconds, 50) for seconds in (0.02, 0.1, 0.4, 5.0, 20.0)]
     np.testing.assert_allclose(found, 0.6 * np.array([1, 2, 10 / 3, 5, 10]))
+    assert rank_event(event("frequency", 49.0, 2.0, unit="Hz")) == (1.0, pytest.approx(0.02))
 
 
 def test_points_are_where_they_belong():
