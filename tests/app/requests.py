@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from tests.waiting import PATIENCE, wait_until
+from typer.testing import CliRunner
+
+from pqswarm.cli.main import app as command
 
 ONE, OTHER = "a" * 32, "b" * 32
 """Two visitors."""
@@ -114,6 +117,19 @@ def wait_analyzed(app, visitor=ONE, page="d" * 32):
 
     with open_page(app, name=page, visitor=visitor):
         return wait_until(complete)
+
+
+@contextmanager
+def analyzed_before(root, *folders, moved=None):
+    """The app on the first of the folders, with the archive of all of them; a folder may be moved in between."""
+    archive = root / "archive"
+    arguments = ["identify", *map(str, folders), "--archive", str(archive)]
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    if moved is not None:
+        moved[0].rename(moved[1])
+    with running_app(folders[0], "--archive", str(archive), state=root / "state") as process:
+        process.archive, process.folder = archive, folders[0]
+        yield process
 
 
 @contextmanager

@@ -170,6 +170,12 @@ def test_exports(start):
     assert "parsererror" not in start.evaluate(
         "new DOMParser().parseFromString(saved['interruption.cfg.svg'], 'text/xml').documentElement.innerHTML"
     )
+    start.evaluate("window.kept = pq.saveLink; pq.saveLink = (name, link) => { saved[name] = link; }")
+    start.click(".recording > .tools button[data-save=png]")
+    picture = start.until("saved['interruption.cfg.png']")
+    assert picture.startswith("data:image/png;base64,iVBOR")
+    assert len(picture) > 20_000
+    start.evaluate("pq.saveLink = kept")
     links = start.evaluate("[...document.querySelectorAll('.recording > .tools a')].map(link => link.href)")
     answers = start.evaluate(
         f"Promise.all({json.dumps(links)}.map(link => pq.app.withTicket(link).then(fetch).then("
@@ -242,15 +248,3 @@ def test_recordings_leave_nothing_behind(start):
         return number
 
     wait_until(lambda: left() <= 1, "requests under way have ended and hold no viewer")
-
-
-def test_a_picture_as_png(start):
-    open_event(start, "South", "interruption")
-    start.evaluate(
-        "window.links = {}; window.kept = pq.saveLink; pq.saveLink = (name, link) => { links[name] = link; }"
-    )
-    start.click(".recording > .tools button[data-save=png]")
-    link = start.until("links['interruption.cfg.png']")
-    assert link.startswith("data:image/png;base64,iVBOR")
-    assert len(link) > 20_000
-    start.evaluate("pq.saveLink = kept")

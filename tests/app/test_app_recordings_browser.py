@@ -206,6 +206,10 @@ def test_looks(list_tab, app, browser, width, scheme):
     other = browser.tab(app.address, width=width, scheme=scheme)
     try:
         other.until(LISTED)
+        seen = "(box => box.width > 20 && box.left >= 0 && box.right <= innerWidth)"
+        for column in ("type", "magnitude", "duration", "time", "station"):
+            cell = f"document.querySelector('{ROWS} [data-column={column}]').getBoundingClientRect()"
+            assert other.evaluate(f"{seen}({cell})"), column
         for room in ("", "/statistics", "/stations", "/log"):
             other.evaluate(f"location.hash = '#/recordings{room}'")
             other.until("document.querySelectorAll('.recordings .table tbody tr').length > 0")
@@ -218,18 +222,6 @@ def test_looks(list_tab, app, browser, width, scheme):
         assert found["background"] == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 30)"}[scheme]
     finally:
         other.close()
-
-
-def test_a_phone_shows_magnitude_and_duration(app, browser, list_tab):
-    phone = browser.tab(app.home, width=PHONE)
-    try:
-        phone.until(LISTED)
-        seen = "(box => box.width > 20 && box.left >= 0 && box.right <= innerWidth)"
-        for column in ("type", "magnitude", "duration", "time", "station"):
-            cell = f"document.querySelector('{ROWS} [data-column={column}]').getBoundingClientRect()"
-            assert phone.evaluate(f"{seen}({cell})"), column
-    finally:
-        phone.close()
 
 
 def test_the_site_of_a_station(start):

@@ -24,6 +24,12 @@ from pqswarm.app.workbench import FolderNames, Workbench, WorkbenchPage
 from pqswarm.recordings import RecordingError, read
 
 
+def known_files(section):
+    """The files that a visitor sees, by name."""
+    section.files.update(ONE)
+    return {file.name: RecordingInFile(file, 0) for file in section.files.visible_to(ONE)}
+
+
 def make_workbench(tmp_path):
     home = tmp_path / "grid"
     home.mkdir()
@@ -60,8 +66,7 @@ def test_a_link_that_leads_out_is_never_the_partner(tmp_path, plain, link):
     wanted = read(write_pair(home / "Leak.cfg")).channels[0].samples
     (home / "Leak.dat").rename(home / plain)
     (home / link).symlink_to(tmp_path / "outside.dat")
-    section.files.update(ONE)
-    for place in (RecordingInFile(file, 0) for file in section.files.visible_to(ONE)):
+    for place in known_files(section).values():
         found = section.open(Job(), place).source.read().channels[0].samples
         np.testing.assert_array_equal(found, wanted)
 
@@ -72,8 +77,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
     write_pair(tmp_path / "outside.cfg")
     for name in ("a.cfg", "b.cfg"):
         write_pair(home / name, station=name)
-    section.files.update(ONE)
-    by_name = {file.name: RecordingInFile(file, 0) for file in section.files.visible_to(ONE)}
+    by_name = known_files(section)
     opened = section.open(Job(), by_name["b.cfg"])
     for name in ("a.dat", "b.dat"):
         state = (home / name).stat()
@@ -114,8 +118,7 @@ def test_what_went_while_it_was_analysed_is_analysed_when_it_comes_again(tmp_pat
 def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkeypatch):
     section = RecordingsSection(make_workbench(tmp_path))
     write_pair(section.workbench.folder / "a.cfg")
-    section.files.update(ONE)
-    (place,) = (RecordingInFile(file, 0) for file in section.files.visible_to(ONE))
+    (place,) = known_files(section).values()
     opening, end = Event(), Event()
 
     def open_slowly(*_):

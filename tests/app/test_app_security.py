@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import http.client
 import json
 import os
 import stat
@@ -12,6 +11,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from tests.app.requests import connect
 from tests.waiting import PATIENCE
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
@@ -27,7 +27,7 @@ from pqswarm.errors import PqswarmError
 
 def ask(app, path, method="GET", headers=None, body=None, token=True):
     """Status, headers and text of an answer; the path is sent as it is."""
-    connection = http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
+    connection = connect(app)
     known = {"X-Token": app.token} if token else {}
     connection.request(method, path, body=body, headers=known | (headers or {}))
     answer = connection.getresponse()

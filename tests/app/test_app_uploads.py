@@ -35,9 +35,19 @@ def state(writable):
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory):
-    path = write_pair(tmp_path_factory.mktemp("pair") / "fault.cfg")
-    return path.read_bytes(), path.with_suffix(".dat").read_bytes()
+def fault_path(tmp_path_factory):
+    return write_pair(tmp_path_factory.mktemp("pair") / "fault.cfg")
+
+
+@pytest.fixture(scope="module")
+def pair(fault_path):
+    return fault_path.read_bytes(), fault_path.with_suffix(".dat").read_bytes()
+
+
+def upload_pair(app, name, path):
+    """Send both parts; the ID of the recording."""
+    upload(app, f"{name}.dat", path.with_suffix(".dat").read_bytes())
+    return upload(app, f"{name}.cfg", path.read_bytes())[1]["recording"]
 
 
 def stored(state):
@@ -62,10 +72,8 @@ def test_a_pair_is_analysed_once_both_parts_are_there(app, pair):
     assert get(app, f"/api/recordings/{one['id']}/view")["channels"]
 
 
-def test_others_do_not_see_it(app, pair):
-    upload(app, "fault.dat", pair[1])
-    upload(app, "fault.cfg", pair[0])
-    one = recording(app, "fault.cfg")["id"]
+def test_others_do_not_see_it(app, pair, fault_path):
+    one = upload_pair(app, "fault", fault_path)
     found = get(app, "/api/recordings", OTHER)
     assert "fault.cfg" not in {one["name"] for one in found["recordings"]}
     assert "uploads/fault.cfg" not in {row["path"] for row in get(app, "/api/events?limit=500", OTHER)["rows"]}
@@ -79,24 +87,32 @@ def test_others_do_not_see_it(app, pair):
         upload(app, "more.cfg", pair[0])
         upload(app, "others.cfg", pair[0], visitor=OTHER)
         assert page.wait(lambda message: True) == {"about": "recordings", "id": "", "state": "changed"}
-        assert [one["name"] for one in get(app, "/api/recordings", OTHER)["recordings"] if one["upload"]] == [
-            "others.cfg"
-        ]
+        own = [one["name"] for one in get(app, "/api/recordings", OTHER)["recordings"] if one["upload"]]
+        assert own == ["others.cfg"]
+
+
+def test_a_file_of_the_folder_is_no_second_recording(app):
+    path = write_pair(app.folder / "known.cfg", residual=0.47)  # no other test has these samples
+    known = wait_until(lambda: recording(app, "known.cfg"))
+    wait_analyzed(app)
+    total = get(app, "/api/events")["total"]
+    upload(app, "copy.cfg", path.read_bytes())
+    _, answer = upload(app, "copy.dat", path.with_suffix(".dat").read_bytes())
+    assert (answer["recording"], answer["name"], answer["is_known"]) == (known["id"], "known.cfg", True)
+    assert get(app, "/api/events")["total"] == total
+    assert "copy.cfg" not in [one["name"] for one in get(app, "/api/recordings")["recordings"]]
 
 
 def test_the_station_of_an_upload_is_private(app, tmp_path):
-    path = write_pair(tmp_path / "s.cfg", station="Secret place")
-    upload(app, "s.dat", path.with_suffix(".dat").read_bytes())
-    upload(app, "s.cfg", path.read_bytes())
+    upload_pair(app, "s", write_pair(tmp_path / "s.cfg", station="Secret place"))
     wait_analyzed(app)
     stations = [get(app, "/api/recordings", who)["facets"]["stations"] for who in (ONE, OTHER)]
     assert ["Secret place" in {station["name"] for station in some} for some in stations] == [True, False]
     assert "Secret place" not in {station["name"] for station in get(app, "/api/stations", OTHER)["stations"]}
 
 
-def test_an_upload_can_be_removed(app, state, pair):
-    upload(app, "gone.dat", pair[1])
-    one = upload(app, "gone.cfg", pair[0])[1]["recording"]
+def test_an_upload_can_be_removed(app, state, fault_path):
+    one = upload_pair(app, "gone", fault_path)
     wait_analyzed(app)
     status, content = ask(app, f"/api/recordings/{one}", "DELETE")
     assert (status, json.loads(content)) == (200, {"removed": ["gone.cfg", "gone.dat"]})
@@ -108,9 +124,7 @@ def test_an_upload_can_be_removed(app, state, pair):
 def test_an_upload_that_replaces_a_removed_one_is_analysed_anew(app, tmp_path):
     found = []
     for residual in (0.5, 0.7):
-        path = write_pair(tmp_path / "again.cfg", residual=residual)
-        upload(app, "again.dat", path.with_suffix(".dat").read_bytes())
-        one = upload(app, "again.cfg", path.read_bytes())[1]["recording"]
+        one = upload_pair(app, "again", write_pair(tmp_path / "again.cfg", residual=residual))
         wait_analyzed(app)
         get(app, f"/api/recordings/{one}/view")
         found += [row["magnitude"] for row in get(app, "/api/events?limit=500")["rows"] if row["recording"] == one]
@@ -220,10 +234,9 @@ def test_the_answer_gives_the_stored_name(app):
     assert (status, content["name"]) == (200, "a.csv")
 
 
-SAME_NAMES = [("day1/f.csv", "day2/f.csv"), ("a?1.csv", "a1.csv"), ("ß.csv", "SS.csv")]
-
-
-@pytest.mark.parametrize(("first", "second"), SAME_NAMES)
+@pytest.mark.parametrize(
+    ("first", "second"), [("day1/f.csv", "day2/f.csv"), ("a?1.csv", "a1.csv"), ("ß.csv", "SS.csv")]
+)
 def test_uploads_of_one_name_are_two(app, first, second):
     before, after, again = (upload(app, one, text)[1] for one, text in ((first, b"1"), (second, b"2"), (second, b"2")))
     assert before["recording"] != after["recording"] == again["recording"]

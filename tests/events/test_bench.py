@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.reference.circuit import phase_voltage
 
-from pqswarm.events import PRESETS, generate, run_bench
+from pqswarm.events import generate, run_bench
 
 FS, F0, N = 25_000.0, 50.0, 15_000
 W = 2 * np.pi * F0
@@ -181,9 +181,3 @@ def test_bench_transients_keep_to_the_printed_ranges():
         assert 0.9 <= np.abs(difference[onset : onset + 60]).max() <= 2.1
         early, late = (np.abs(difference[onset + a : onset + a + 250]).max() for a in (0, 500))
         assert 45 <= np.log(early / late) / 0.02 <= 110
-
-
-def test_bench_covers_a_tenth_in_the_classes_it_can_produce():
-    sags = {"sag", "sag_with_harmonics", "sag_with_transient"}
-    assert set(PRESETS["paper"].bench) == {"harmonics", "oscillatory_transient", *sags}
-    assert PRESETS["paper"].bench_fraction == 0.1

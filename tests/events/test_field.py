@@ -92,5 +92,4 @@ def test_the_events_own_noise_has_the_drawn_level():
 
 def test_bench_events_fit_into_field_records():
     for event_class in PRESETS["field"].bench:
-        for seed in range(10):
-            assert generate(event_class, seed, "field", source="bench").cycles >= 12
+        assert min(generate(event_class, seed, "field", source="bench").cycles for seed in range(10)) >= 12

@@ -44,18 +44,11 @@ def test_streams_are_keyed_by_event_and_level():
     assert np.abs(correlations).max() < 0.15
 
 
-def test_no_noise_is_a_copy():
-    signal = np.arange(5.0)
-    result = add_noise(signal, inf, noise_stream(0, inf))
-    assert np.array_equal(result, signal)
-    assert result is not signal
-
-
-def test_a_signal_without_power_is_unchanged():
-    assert np.array_equal(add_noise(np.zeros(10), 20.0, noise_stream(0, 20.0)), np.zeros(10))
-
-
-def test_lists_are_converted_and_matrices_refused():
+def test_without_noise_or_power_the_signal_is_copied():
+    for signal, snr in ((np.arange(5.0), inf), (np.zeros(10), 20.0)):
+        result = add_noise(signal, snr, noise_stream(0, snr))
+        assert np.array_equal(result, signal)
+        assert result is not signal
     assert add_noise([1.0, -1.0], inf, noise_stream(0, inf)).tolist() == [1.0, -1.0]
     with pytest.raises(PqswarmError, match=r"of shape \(n,\), not \(2, 3\)"):
         add_noise(np.ones((2, 3)), 20.0, noise_stream(0, 20.0))

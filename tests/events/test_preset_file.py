@@ -243,7 +243,7 @@ MISTAKES = [
     ('extends = "paper"\n[sag]\nstart = 0.7', "start of sag must lie inside the record of 0.6 s"),
     ('extends = "paper"\n[common]\nsampling_rate = 1000', "sampling_rate must be above 26 times the frequency"),
     ('extends = "paper"\n[spectra]\nSix = { h5 = 0.1 }', r"spectra.Six: 'Six' must be lower-case letters"),
-    ('extends = "paper"\n[spectra]\nsix = { h6 = 0.1 }', "unknown parameter of spectrum 'six' 'h6'"),
+    ('extends = "paper"\n[spectra]\nsix = { h6 = 0.1 }', "unknown parameter of spectrum 'six' 'h6'. Known: h5, h7"),
     ('extends = "paper"\n[spectra]\nsix = { h5 = 0.9 }', "h5 of spectrum 'six' must be a number from 0 to 0.5"),
     ('extends = "paper"\n[spectra]', "at least one spectrum"),
     (

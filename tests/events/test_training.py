@@ -8,7 +8,6 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.events.training import TRAINING_CLASSES, record_event
-from pqswarm.identify.features import SAMPLES_PER_CYCLE
 
 
 def half_cycle_rms(event):
@@ -59,15 +58,7 @@ def test_harmonics_can_be_seen():
         assert np.sqrt((size[1:] ** 2).sum()) / size[0] > 0.02
 
 
-def test_rate_can_be_given():
-    event = record_event("sag", 3, rate=3200.0)
-    assert event.sampling_rate == 3200.0
-
-
-def test_unknown_class():
+def test_rates_and_unknown_classes():
+    assert record_event("sag", 3, rate=3200.0).sampling_rate == 3200.0
     with pytest.raises(PqswarmError, match="did you mean 'sag'"):
         record_event("sags", 1)
-
-
-def test_cycle_of_measures_is_that_of_the_paper():
-    assert SAMPLES_PER_CYCLE == 500

@@ -23,6 +23,10 @@ def test_a_sine_is_extended_as_a_sine(frequency, phase):
 def test_the_capture_itself_is_untouched():
     capture = np.random.default_rng(0).standard_normal(2000)
     assert np.array_equal(extend(capture, 25_000)[6500:8500], capture)
+    assert np.array_equal(extend(np.zeros(2000), 25_000), np.zeros(15_000))
+    assert extend(capture, 25_000, 60).size == 12_500
+    long = np.zeros(20_000)
+    assert extend(long, 25_000) is long
 
 
 def test_distorted_cycles_are_repeated():
@@ -32,15 +36,6 @@ def test_distorted_cycles_are_repeated():
     time = (np.arange(15_000) - 6250) / 25_000
     expected = np.sin(2 * np.pi * 50.2 * time) + 0.1 * np.sin(2 * np.pi * 5 * 50.2 * time)
     np.testing.assert_allclose(longer, expected, atol=0.03)
-
-
-def test_long_records_are_unchanged():
-    signal = np.zeros(20_000)
-    assert extend(signal, 25_000) is signal
-
-
-def test_sixty_hertz():
-    assert extend(np.sin(2 * np.pi * 60 * np.arange(2000) / 25_000), 25_000, 60).size == 12_500
 
 
 @pytest.mark.parametrize("place", [150, 1850])
@@ -61,18 +56,15 @@ def test_an_ongoing_sag_is_extended():
     assert np.abs(longer[10_000:]).max() == pytest.approx(0.5, abs=0.01)
 
 
-def test_zero_capture():
-    assert np.array_equal(extend(np.zeros(2000), 25_000), np.zeros(15_000))
-
-
-@pytest.mark.parametrize("signal", [np.zeros(1000), np.zeros((1, 2000))])
-def test_too_short_or_wrong_shape(signal):
-    with pytest.raises(PqswarmError, match=r"2.1 cycles \(1050 samples\)"):
-        extend(signal, 25_000)
-
-
-def test_bad_rates():
-    with pytest.raises(PqswarmError, match="frequency must be a positive number"):
-        extend(np.zeros(2000), 25_000, 0)
-    with pytest.raises(PqswarmError, match="16 samples per cycle"):
-        extend(np.zeros(20), 100)
+@pytest.mark.parametrize(
+    ("signal", "rate", "frequency", "message"),
+    [
+        (np.zeros(1000), 25_000, 50, r"2.1 cycles \(1050 samples\)"),
+        (np.zeros((1, 2000)), 25_000, 50, r"2.1 cycles \(1050 samples\)"),
+        (np.zeros(2000), 25_000, 0, "frequency must be a positive number"),
+        (np.zeros(20), 100, 50, "16 samples per cycle"),
+    ],
+)
+def test_mistakes_are_named(signal, rate, frequency, message):
+    with pytest.raises(PqswarmError, match=message):
+        extend(signal, rate, frequency)

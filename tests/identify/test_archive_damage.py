@@ -68,12 +68,9 @@ CHANGES = [
 def test_a_changed_row_does_not_match_its_digest(healthy, tmp_path, statement):
     with changed(healthy, tmp_path / "copy", statement) as archive:
         assert re.search(rf"digests do not match \d+ rows? of {statement.split()[1]}", " ".join(damages(archive)))
-
-
-@pytest.mark.parametrize("statement", CHANGES[:9])
-def test_a_changed_row_is_not_read(healthy, tmp_path, statement):
-    with changed(healthy, tmp_path / "copy", statement) as archive, pytest.raises(FileFormatError, match="its digest"):
-        read_everything(archive)
+        if statement in CHANGES[:9]:
+            with pytest.raises(FileFormatError, match="its digest"):
+                read_everything(archive)
 
 
 def read_everything(archive):

@@ -74,14 +74,18 @@ def analysis(june):
     return found
 
 
+def store(archive, path, found):
+    file = look_at_file(find_batch_candidate(path))
+    archive.files.register([file])
+    archive.files.claim(file.content)
+    archive.finish(file, [found])
+
+
 @pytest.fixture
 def archive(june, analysis, tmp_path):
     """The folder of an archive with one correction."""
-    file = look_at_file(find_batch_candidate(june / "ripple.cfg"))
     with Archive(tmp_path / "archive") as made:
-        made.files.register([file])
-        made.files.claim(file.content)
-        made.finish(file, [analysis])
+        store(made, june / "ripple.cfg", analysis)
         made.correct(1, 0, "oscillatory_transient", "Eve")
     return tmp_path / "archive"
 
@@ -113,11 +117,8 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(analysis, arch
 def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
     """The site names the channel of the corrected event; without it there would be no such event."""
     text = '[channels.UA]\nname = "L1"\n'
-    file = look_at_file(find_batch_candidate(june / "ripple.cfg"))
     with Archive(tmp_path) as archive:
-        archive.files.register([file])
-        archive.files.claim(file.content)
-        archive.finish(file, list(identify_file(june / "ripple.cfg", site=Site.read(text))))
+        store(archive, june / "ripple.cfg", *identify_file(june / "ripple.cfg", site=Site.read(text)))
         archive.set_site(read(june / "ripple.cfg").station, text, "Eve")
         archive.correct(1, 0, "harmonics", "Eve")
     (one,) = read_corrections(tmp_path)

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from tests.identify.invented import analysis, event, recording, renamed
+from tests.recordings.builders import Watched
 
 from pqswarm.identify.show import figures
 from pqswarm.identify.show.figures import plot_event
@@ -28,20 +29,6 @@ def colors(axis):
     return {to_hex(line.get_color()) for line in axis.lines if len(line.get_xdata()) > 2}
 
 
-class Counting:
-    """A recording that stays where it lies, and notes what is read of it."""
-
-    def __init__(self, inside):
-        self.inside, self.reads = inside, []
-
-    def __getattr__(self, name):
-        return getattr(self.inside, name)
-
-    def read(self, first=0, stop=None):
-        self.reads.append((first, stop))
-        return self.inside.read(first, stop)
-
-
 def test_panels_units_and_one_axis_of_time():
     of = recording()
     figure = plot_event(of, analysis(SAG, of=of))
@@ -49,8 +36,7 @@ def test_panels_units_and_one_axis_of_time():
     assert {axis.get_xlim() for axis in figure.axes} == {figure.axes[0].get_xlim()}
     assert figure.axes[-1].get_xlabel() == "time from the start of the event [ms]"
     begin, end = figure.axes[0].get_xlim()
-    assert begin == pytest.approx(-60)  # three cycles before
-    assert end == pytest.approx(80 + 60)
+    assert (begin, end) == pytest.approx((-60, 80 + 60))  # three cycles before and after
     wave = figure.axes[0].lines[0]
     assert np.abs(wave.get_ydata()).max() == pytest.approx(2**0.5 * 11.547, rel=1e-3)
     during = (wave.get_xdata() > 0) & (wave.get_xdata() < 80)
@@ -61,7 +47,7 @@ def test_panels_units_and_one_axis_of_time():
 
 
 def test_only_what_is_shown_is_read(monkeypatch):
-    of = Counting(recording(seconds=20.0))
+    of = Watched(recording(seconds=20.0))
     verdict_on = analysis(replace(SAG, start=10.0, end=10.08), of=of)
     plot_event(of, verdict_on)
     assert of.reads == [(round(9.94 * 6400), round(10.14 * 6400))]
@@ -103,12 +89,8 @@ def test_an_event_shows_its_own_busbar():
 def test_legends_are_inside(monkeypatch):
     monkeypatch.setattr("pqswarm.identify.show.figures.draw_figure_name", lambda text, otherwise="": text)
     of = recording()
-    of = renamed(
-        of,
-        UA="a very long name of a channel, with $maths$ and_underscores " * 3,
-        IB="TRANSFORMER 110 KV BUSBAR CURRENT",
-        UB="220kV母线电压" * 9,
-    )
+    long = "a very long name of a channel, with $maths$ and_underscores " * 3
+    of = renamed(of, UA=long, IB="TRANSFORMER 110 KV BUSBAR CURRENT", UB="220kV母线电压" * 9)
     figure = plot_event(of, analysis(SAG, of=of))
     figure.draw_without_rendering()
     for axis in figure.axes:
@@ -149,19 +131,26 @@ def test_currents_are_those_beside_the_largest():
     assert labels(plot_event(none, analysis(SAG, of=none))) == ["voltage [kV]", "Urms(1/2) [pu]"]
 
 
-@pytest.mark.parametrize("kind", ["transient", "harmonics", "flicker", "DC offset", "unbalance"])
-def test_every_kind(kind):
+@pytest.mark.parametrize(
+    ("kind", "length", "start", "shown"),
+    [
+        ("transient", 0.0, 0.5, 120),
+        ("harmonics", 3.0, 0.0, 200),
+        ("flicker", 3.0, 0.0, 1000),
+        ("DC offset", 3.0, 0.0, 200),
+        ("unbalance", 3.0, 0.0, 200),
+    ],
+)
+def test_every_kind(kind, length, start, shown):
     of = recording(seconds=3.0)
-    length = 0.0 if kind == "transient" else 3.0
-    one = event(kind, 0.3, length, start=0.5 if kind == "transient" else 0.0)
-    begin, end = plot_event(of, analysis(one, of=of)).axes[0].get_xlim()
-    assert end - begin == pytest.approx({"transient": 120, "flicker": 1000}.get(kind, 200), rel=0.01)
+    begin, end = plot_event(of, analysis(event(kind, 0.3, length, start=start), of=of)).axes[0].get_xlim()
+    assert end - begin == pytest.approx(shown, rel=0.01)
 
 
 def test_a_short_record_is_shown_whole():
     of = recording(seconds=0.2)
-    begin, end = plot_event(of, analysis(event(start=0.1, duration=0.02), of=of)).axes[0].get_xlim()
-    assert (begin, end) == pytest.approx((-100, 100))
+    figure = plot_event(of, analysis(event(start=0.1, duration=0.02), of=of))
+    assert figure.axes[0].get_xlim() == pytest.approx((-100, 100))
 
 
 @pytest.mark.parametrize("systems", [("",), ("Bus 1", "Umspannwerk Süd, Sammelschiene 2, 110 kV", "B3", "B4")])

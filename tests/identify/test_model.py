@@ -212,9 +212,8 @@ class TestPreparation:
         slow = np.arange(round(0.6 * rate)) / rate
 
         def wave(time):
-            return np.sin(2 * np.pi * 50 * time) * np.where((time > 0.2) & (time < 0.3), 0.6, 1.0) + 0.05 * np.sin(
-                2 * np.pi * 250 * time
-            )
+            level = np.where((time > 0.2) & (time < 0.3), 0.6, 1.0)
+            return np.sin(2 * np.pi * 50 * time) * level + 0.05 * np.sin(2 * np.pi * 250 * time)
 
         own, other = compute_features(wave(t), 25_000, 50.0), compute_features(wave(slow), rate, 50.0)
         for name in ("rms.minimum", "harmonic.5", "D6.energy", "D8.energy", "fundamental.spread"):
@@ -223,15 +222,10 @@ class TestPreparation:
 
     def test_sixty_hertz_is_the_same_event(self):
         fifty = generate("sag", seed=1, depth=0.4, start=0.2, duration=0.1)
-        sixty = generate(
-            "sag", seed=1, depth=0.4, start=0.2 / 1.2, duration=0.1 / 1.2, frequency=60, sampling_rate=30_000
-        )
-        np.testing.assert_allclose(
-            compute_features(sixty.signal, 30_000, 60.0),
-            compute_features(fifty.signal, 25_000, 50.0),
-            rtol=1e-4,
-            atol=1e-4,
-        )
+        faster = {"frequency": 60, "sampling_rate": 30_000}
+        sixty = generate("sag", seed=1, depth=0.4, start=0.2 / 1.2, duration=0.1 / 1.2, **faster)
+        own, other = compute_features(fifty.signal, 25_000, 50.0), compute_features(sixty.signal, 30_000, 60.0)
+        np.testing.assert_allclose(other, own, rtol=1e-4, atol=1e-4)
 
     def test_resample_filters_what_a_lower_rate_cannot_hold(self):
         t = np.arange(10_000) / 50_000
@@ -279,9 +273,8 @@ class TestDefaultModel:
         """Events, search, weights, distance: the last of seven parts, in a tenth of the time."""
         model, last = default_model(), len(BANDWIDTHS) - 1
         origin, bundled, stored = model.origin, model.subsets[last], model.tables[last]
-        features, labels, _ = make_training_events(
-            origin["preset"], origin["events_per_class"], TRAINING_SNR, origin["seed"], bandwidth=last
-        )
+        drawn = origin["preset"], origin["events_per_class"], TRAINING_SNR, origin["seed"]
+        features, labels, _ = make_training_events(*drawn, bandwidth=last)
         allowed = (feature_upper_frequencies() <= BANDWIDTHS[last]) & np.isin(FEATURES, list(MEASURES))
         subset, table = _learn_training_subset(
             features[:, allowed],
@@ -340,13 +333,13 @@ class TestDefaultModel:
         assert check.type_accuracy >= 0.85
 
     def test_held_out_events_are_never_trained(self):
-        trained, held_out = (
-            {o.seed for o in list_training_specs(50, (), 0, family, 2)} for family in (TRAINED, HELD_OUT)
-        )
-        assert not trained & held_out
         preset = get_preset("field")
-        trained, held_out = ({o.seed for o in event_specs(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))
-        assert not trained & held_out
+        for specs in (
+            lambda family: list_training_specs(50, (), 0, family, 2),
+            lambda f: event_specs(preset, 50, 0, f),
+        ):
+            trained, held_out = ({one.seed for one in specs(family)} for family in (TRAINED, HELD_OUT))
+            assert not trained & held_out
 
     def test_classes_that_cannot_be_seen_are_not_offered(self):
         model = default_model()
@@ -392,12 +385,8 @@ class TestDefaultModel:
             rng = np.random.default_rng(seed)
             angle = 2 * np.pi * 50 * t + rng.uniform(0, 2 * np.pi)
             sine = np.sin(angle)
-            strange = (
-                2 * np.maximum(sine, 0),
-                1.4 * np.abs(sine),
-                angle / np.pi % 2 - 1,
-                1.4 * np.where(angle % np.pi > np.pi / 2, sine, 0),
-            )
+            controlled = np.where(angle % np.pi > np.pi / 2, sine, 0)
+            strange = (2 * np.maximum(sine, 0), 1.4 * np.abs(sine), angle / np.pi % 2 - 1, 1.4 * controlled)
             noise = 0.005 * rng.standard_normal(t.size)
             rows += [compute_features(wave + noise, rate, 50.0, wavelet=False) for wave in strange]
         assert not default_model().predict(np.array(rows), usable_features(rate, 50.0)).known.any()

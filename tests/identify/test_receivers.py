@@ -229,17 +229,13 @@ def test_lines_are_found_again_among_those_of_others(place):
     place.lines.write_bytes(b"x" * 1000 + b"\n")
     (place.folder / "a.csv").write_text("sag swell")
     lines = JsonLines(place.lines)
-    with Archive(place.home) as archive:
+    with Archive(place.home) as archive, place.lines.open("ab", buffering=0) as other:
         place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
         for last, length in lines.send(place.pending(archive, lines), None):
-            if last == 0:
-                archive.deliveries.delivered(
-                    place.key(lines), last, length
-                )  # the note before writing; the one after it is lost
-                with place.lines.open("ab") as other:
-                    other.write(b"before\n")
-        with place.lines.open("ab") as other:
-            other.write(b"after\n")
+            if last == 0:  # the note before writing; the one after it is lost
+                archive.deliveries.delivered(place.key(lines), last, length)
+                other.write(b"before\n")
+        other.write(b"after\n")
     kept = place.lines.read_bytes()
     assert len(kept.splitlines()) == 5
     place.look()

@@ -5,19 +5,14 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from tests.measure.waves import RATE, record, sine, with_level
+from tests.measure.waves import RATE, dipped, record, sine, three, with_level
 
 from pqswarm.measure import EVENT_TYPES, characterize
 from pqswarm.recordings import Channel, Recording
 
 
-def three(volts=325.0, cycles=40):
-    return [sine(cycles, phase=0.3 - 2 * np.pi * k / 3, volts=volts) for k in range(3)]
-
-
 def test_a_sag_of_one_phase_is_one_event():
-    waves = three()
-    (event,) = characterize(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:])).events
+    (event,) = characterize(dipped((0.2, 0.3, 0.6))).events
     assert (event.type, event.phases, event.unit, event.sag_type) == ("sag", ("A",), "pu", "Ba")
     assert event.magnitude == pytest.approx(0.6, abs=0.01)
     assert event.start == pytest.approx(0.2, abs=0.002)
@@ -26,36 +21,38 @@ def test_a_sag_of_one_phase_is_one_event():
     assert event.at(datetime(2026, 1, 1, 12)).isoformat(timespec="milliseconds") == "2026-01-01T12:00:00.200"
     assert event.at(None) is None
     assert event.type in EVENT_TYPES
+    plain = event.as_dict()
+    assert (plain["type"], plain["sag_type"], plain["parts"][0]["magnitude"]) == ("sag", "Ba", event.magnitude)
 
 
-def test_sentences_say_of_no_phase_what_holds_of_another():
-    waves = three()
-    found = characterize(
-        record(
-            with_level(waves[0], 0.1, 0.5, 0.5),
-            with_level(waves[1], 0.1, 0.18, 0.5),
-            with_level(waves[2], 0.1, 0.18, 0.5),
-        )
-    )
+@pytest.mark.parametrize(
+    ("windows", "said"),
+    [
+        ([(0.1, 0.2, 0.5)] * 3, "A, B and C, 0.50 pu residual, 5.0 cycles"),  # what is alike is said once
+        (
+            [(0.1, 0.5, 0.5), (0.1, 0.18, 0.5), (0.1, 0.18, 0.5)],
+            "A, B and C, 0.50 pu residual, 20.0 cycles: "
+            "A 0.50 pu for 20.0 cycles, B 0.50 pu for 4.0 cycles, C 0.50 pu for 4.0 cycles",
+        ),
+        (
+            [(0.1, 0.2, 0.5), (0.15, 0.3, 0.7)],
+            "A and B, 0.50 pu residual, 10.0 cycles: A 0.50 pu for 5.0 cycles, B 0.70 pu for 7.5 cycles",
+        ),
+    ],
+)
+def test_sentences_say_of_no_phase_what_holds_of_another(windows, said):
+    found = characterize(dipped(*windows))
+    assert found.sentences() == (f"instantaneous sag on phases {said}",)
     (event,) = found.events
-    assert event.phases == ("A", "B", "C")
-    assert event.sentence == (
-        "instantaneous sag on phases A, B and C, 0.50 pu residual, 20.0 cycles: "
-        "A 0.50 pu for 20.0 cycles, B 0.50 pu for 4.0 cycles, C 0.50 pu for 4.0 cycles"
-    )
-    assert [part.end - part.start for part in event.parts] == pytest.approx([0.4, 0.08, 0.08], abs=0.004)
-
-
-def test_what_is_alike_is_said_once():
-    found = characterize(record(*(with_level(wave, 0.1, 0.2, 0.5) for wave in three())))
-    assert found.sentences() == ("instantaneous sag on phases A, B and C, 0.50 pu residual, 5.0 cycles",)
-    assert found.events[0].sag_type == "A"
+    starts, ends, levels = zip(*windows, strict=True)
+    assert event.phases == tuple("ABC"[: len(windows)])
+    assert (event.start, event.end) == pytest.approx((min(starts), max(ends)), abs=0.003)
+    assert event.magnitude == pytest.approx(min(levels), abs=0.01)
+    assert [part.end - part.start for part in event.parts] == pytest.approx(np.subtract(ends, starts), abs=0.004)
 
 
 def test_an_interruption_says_how_long_all_phases_were_out():
-    waves = three(cycles=60)
-    ends = (0.5, 0.6, 0.7)
-    (event,) = characterize(record(*(with_level(w, 0.2, e, 0.0) for w, e in zip(waves, ends, strict=True)))).events
+    (event,) = characterize(dipped(*((0.2, end, 0.0) for end in (0.5, 0.6, 0.7)), cycles=60)).events
     assert event.type == "interruption"
     assert event.details["all_phases_s"] == pytest.approx(0.3, abs=0.011)  # Urms(1/2) is refreshed each half cycle
     assert event.duration == pytest.approx(0.5, abs=0.011)
@@ -74,54 +71,55 @@ def test_a_slow_sag_has_the_duration_of_the_standard():
     assert said == pytest.approx(event.duration * 50, abs=1.3)
 
 
+def ring(size, decay, hertz):
+    since = np.arange(8000) / RATE - 0.2
+    return size * np.exp(-since / decay) * np.sin(2 * np.pi * hertz * since) * (since >= 0)
+
+
 def test_a_transient_at_the_edge_of_a_sag_is_part_of_it():
     waves = three()
-    t = np.arange(waves[0].size) / RATE
-    ring = 150 * np.exp(-(t - 0.2) / 0.002) * np.sin(2 * np.pi * 900 * (t - 0.2)) * (t >= 0.2)
-    (event,) = characterize(record(with_level(waves[0], 0.2, 0.3, 0.6) + ring, *waves[1:])).events
+    (event,) = characterize(record(with_level(waves[0], 0.2, 0.3, 0.6) + ring(150, 0.002, 900), *waves[1:])).events
     assert event.type == "sag"
     assert event.details["transient_peak"] > 0.2
     assert "with a transient of" in event.sentence
 
 
-def test_a_transient_that_raises_urms_is_one_event():
-    waves = three()
-    t = np.arange(waves[0].size) / RATE
-    ring = 500 * np.exp(-(t - 0.2) / 0.004) * np.sin(2 * np.pi * 700 * (t - 0.2)) * (t >= 0.2)
-    (event,) = characterize(record(waves[0] + ring, *waves[1:])).events
-    assert event.type == "transient"
-
-
 @pytest.mark.parametrize(("level", "words"), [(0.95, "step of -5.0 %"), (1.06, "step of +6.0 %")])
 def test_small_voltage_change(level, words):
-    waves = [with_level(wave, 1.0, 9.0, level) for wave in three(cycles=120)]
-    (event,) = characterize(record(*waves)).events
+    (event,) = characterize(dipped(*[(1.0, 9.0, level)] * 3, cycles=120)).events
     assert (event.type, event.phases, event.unit) == ("rapid voltage change", ("A", "B", "C"), "%")
     assert event.magnitude == pytest.approx(100 * (level - 1), abs=0.2)
     assert event.start == pytest.approx(1.0, abs=0.03)
     assert words in event.sentence
 
 
-def test_a_small_dip_and_a_small_change_beside_a_sag():
-    waves = three(cycles=120)
-    (dip,) = characterize(record(with_level(waves[0], 1.0, 1.2, 0.94), *waves[1:])).events
+def test_a_small_dip():
+    (dip,) = characterize(dipped((1.0, 1.2, 0.94), cycles=120)).events
     assert "dip of -6.0 %" in dip.sentence
-    found = characterize(record(with_level(waves[0], 1.0, 1.2, 0.5), with_level(waves[1], 1.0, 1.2, 0.94), waves[2]))
-    assert [event.type for event in found.events] == ["sag"]  # a change on another phase belongs to the sag
 
 
-def test_noise_and_slow_drift_are_no_voltage_change():
-    rng = np.random.default_rng(0)
-    t = np.arange(30_000) / RATE
-    drift = 325 * (1 + 0.004 * t) * np.sin(2 * np.pi * 50 * t + 0.3)
-    noise = 23 * rng.standard_normal(t.size)  # 20 dB
-    assert characterize(record(drift)).events == ()
-    assert characterize(record(sine(150) + noise[: sine(150).size])).events == ()
+T = np.arange(30_000) / RATE
+FIFTH = 22 * np.sin(2 * np.pi * 250 * T[:6000])
+ONLY = {
+    "nothing": (record(*three()), set()),
+    "a slow drift": (record(325 * (1 + 0.004 * T) * np.sin(2 * np.pi * 50 * T + 0.3)), set()),
+    "noise of 20 dB": (record(sine(150) + 23 * np.random.default_rng(0).standard_normal(T.size)), set()),
+    "a transient that raises Urms": (record(three()[0] + ring(500, 0.004, 700), *three()[1:]), {"transient"}),
+    "a change on another phase than a sag": (dipped((1.0, 1.2, 0.5), (1.0, 1.2, 0.94), cycles=120), {"sag"}),
+    "a small change beside harmonics": (
+        record(*(with_level(wave + FIFTH, 0.3, 9.0, 0.95) for wave in three(cycles=30))),
+        {"harmonics", "rapid voltage change"},
+    ),
+    "what is left of an interruption": (record(with_level(sine(10), 0.04, 0.17, 0.0)), {"interruption"}),
+}
 
 
-def test_nothing():
-    found = characterize(record(*three()))
-    assert (found.events, found.incidents, found.no_event_reason) == ((), (), "no disturbance found")
+@pytest.mark.parametrize(("made", "types"), ONLY.values(), ids=ONLY)
+def test_nothing_else_is_found(made, types):
+    found = characterize(made)
+    assert sorted(event.type for event in found.events) == sorted(types)
+    if not types:
+        assert (found.incidents, found.no_event_reason) == ((), "no disturbance found")
 
 
 def test_two_busbars_see_one_sag():
@@ -135,13 +133,6 @@ def test_two_busbars_see_one_sag():
     other = list(channels)
     other[3] = replace(channels[3], samples=with_level(three()[0], 0.2, 0.3, 0.3))
     assert len(characterize(Recording(tuple(other), RATE, 50.0)).events) == 2
-
-
-def test_plain_values_of_an_event():
-    plain = characterize(record(with_level(sine(), 0.1, 0.2, 0.5))).events[0].as_dict()
-    assert plain["type"] == "sag"
-    assert plain["parts"][0]["magnitude"] == pytest.approx(0.5, abs=0.01)
-    assert plain["sag_type"] == ""
 
 
 def test_a_gap_ends_what_it_cuts():
@@ -176,14 +167,9 @@ def test_a_line_voltage_measured_the_other_way_round():
 
 def test_a_named_neutral_beside_two_phases():
     waves = three()
-    channels = (
-        *(
-            Channel(f"U{p}", "V", p, w)
-            for p, w in zip("AB", (with_level(waves[0], 0.2, 0.3, 0.6), waves[1]), strict=True)
-        ),
-    )
-    neutral = Channel("UN", "V", "N", 0.3 * waves[2])
-    found = characterize(Recording((*channels, neutral), RATE, 50.0), channels=["UA", "UB", "UN"])
+    waves = (with_level(waves[0], 0.2, 0.3, 0.6), waves[1], 0.3 * waves[2])
+    channels = tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABN", waves, strict=True))
+    found = characterize(Recording(channels, RATE, 50.0), channels=["UA", "UB", "UN"])
     assert "sag" in [event.type for event in found.events]
 
 
@@ -233,15 +219,9 @@ def test_a_sag_after_an_interruption_has_its_type():
     assert max(abs(event.details["phase_jump"]) for event in found if event.type == "sag") < 5
 
 
-def test_a_small_change_beside_harmonics_is_kept():
-    t = np.arange(sine(30).size) / RATE
-    waves = [with_level(w + 22 * np.sin(2 * np.pi * 250 * t), 0.3, 9.0, 0.95) for w in three(cycles=30)]
-    assert {event.type for event in characterize(record(*waves)).events} == {"harmonics", "rapid voltage change"}
-
-
 def test_changes_of_both_signs_are_said_of_each_phase():
-    a, b, c = (with_level(w, 1.0, 9.0, k) for w, k in zip(three(cycles=120), (0.95, 1.05, 0.95), strict=True))
-    (event,) = [one for one in characterize(record(a, b, c)).events if one.type == "rapid voltage change"]
+    found = characterize(dipped(*((1.0, 9.0, level) for level in (0.95, 1.05, 0.95)), cycles=120))
+    (event,) = [one for one in found.events if one.type == "rapid voltage change"]
     assert "(A -5.0 %, B +5.0 %, C -5.0 %)" in event.sentence
     assert "rise" not in event.sentence
 
@@ -261,11 +241,6 @@ def test_harmonics_in_part_of_two_seconds_are_on_all_phases():
     assert (event.type, event.phases) == ("harmonics", ("A", "B", "C"))
     assert event.start == pytest.approx(1.2, abs=0.25)
     assert event.end == pytest.approx(2.0, abs=0.25)
-
-
-def test_what_is_left_of_an_interruption_has_no_harmonics():
-    found = characterize(record(with_level(sine(10), 0.04, 0.17, 0.0)))
-    assert [event.type for event in found.events] == ["interruption"]
 
 
 def test_a_dip_below_ten_percent_on_one_phase_is_one_dip():

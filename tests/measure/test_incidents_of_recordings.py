@@ -67,6 +67,90 @@ def test_causes(cause):
     assert incident.start == pytest.approx(0.3, abs=0.015)
 
 
+FAULTED = 1 - 0.5 * box(0.3, 0.42)
+REPEATED = 1 - 0.15 * sum(box(0.1 + 0.12 * i, 0.15 + 0.12 * i) for i in range(7))
+STAR_POINT = 0.25 * box(0.3, 2.0) * np.sin(2 * np.pi * HERTZ * T)
+ONE_PHASE = Recording(
+    (Channel("feeder", "V", "", 325 * (1 - 0.6 * box(0.3, 0.42)) * np.sin(2 * np.pi * HERTZ * T)),), RATE, HERTZ
+)
+
+
+def with_load(level, *sizes):
+    """An event on all phases, or one, with currents [A]."""
+    return record(level if isinstance(level, list) else [level] * 3, currents=sizes * (3 if len(sizes) == 1 else 1))
+
+
+def at_medium_voltage(made):
+    channels = tuple(replace(one, samples=50 * one.samples) if one.is_voltage else one for one in made.channels)
+    return replace(made, channels=channels)
+
+
+SLIGHT = with_load([1 - 0.03 * box(0.3, 0.5), ONE, ONE], 100 + 80 * box(0.3, 0.5), 100 * ONE, 100 * ONE)
+ALONE = {
+    "two busbars": (record([FAULTED, ONE, ONE], names=("N U", "S U")), {"cause": "fault"}),
+    "phases that rise while one falls": (
+        record([1 - 0.6 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5)]),
+        {"cause": "fault", "phases": "AG", "events": (1, 0)},
+    ),
+    "the record ends inside": (
+        record([1 - 0.2 * box(0.8, 2.0)] * 3),
+        {"cause": "unknown", "course": "not visible: the record ends inside the event"},
+    ),
+    "the record starts dead": (
+        record([box(0.5, 2.0)] * 3),
+        {"title": "cause unknown (not visible: the record starts inside the event)"},
+    ),
+    "currents name phases and feeder": (
+        with_load([FAULTED, ONE, ONE], 20 + 180 * box(0.3, 0.42), 20 * ONE, 20 * ONE),
+        {"phases": "AG", "feeder": "IA/IB/IC"},
+    ),
+    "more dips than any breaker recloses": (
+        record([REPEATED, REPEATED, ONE]),
+        {"cause": "load switching", "events": (3, 0, 1, 5, 4, 2, 6)},
+    ),
+    "names of channels are no phases": (ONE_PHASE, {"title": "fault"}),
+    "a neutral moves at low voltage while the lines stay": (
+        record([ONE] * 3, [-STAR_POINT] * 3),
+        {"title": "cause unknown (a broken neutral, or an earth fault)"},
+    ),
+    "a neutral moves at medium voltage": (
+        at_medium_voltage(record([ONE] * 3, [-STAR_POINT] * 3)),
+        {"cause": "fault", "phases": "AG"},
+    ),
+    "a load goes on and off": (
+        with_load(1 - 0.05 * box(0.3, 0.42), 5 * ONE + 200 * box(0.3, 0.42)),
+        {"cause": "load switching"},
+    ),
+    "a load of any size": (
+        with_load(1 - 0.05 * box(0.3, 2.0), 5 * ONE + 200 * box(0.3, 2.0)),
+        {"cause": "load switching"},
+    ),
+    "a current to earth at medium voltage": (at_medium_voltage(SLIGHT), {"cause": "fault", "phases": "AG"}),
+    "a conductor opens": (
+        with_load([1 - 0.5 * box(0.3, 2.0), ONE, ONE], 100 * (1 - 0.99 * box(0.3, 2.0)), 100 * ONE, 100 * ONE),
+        {"cause": "unknown"},
+    ),
+    "a pole opens and clears its fault": (
+        record([1 - 0.3 * box(0.3, 0.4) - 0.98 * box(0.4, 0.8), ONE, ONE]),
+        {"cause": "fault", "clearing_s": pytest.approx(0.1, abs=0.004)},
+    ),
+}
+EVIDENCE = {
+    "phases that rise while one falls": "some phases rise while others fall",
+    "the record starts dead": "up to 100 % too low, from the first sample on",
+    "currents name phases and feeder": "current of IA/IB/IC",
+    "more dips than any breaker recloses": "7 dips one after another",
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_an_incident_says(name):
+    made, wanted = ALONE[name]
+    (incident,) = characterize(made).incidents
+    assert {name: getattr(incident, name) for name in wanted} == wanted
+    assert EVIDENCE.get(name, "") in " ".join(incident.evidence)
+
+
 def test_nothing_is_no_incident():
     found = characterize(record([ONE] * 3))
     assert found.incidents == ()
@@ -104,40 +188,14 @@ def test_fault_trip_and_reclosing_are_one_incident(end, course):
     assert found.events[incident.events[0]].type == "interruption"
 
 
-def test_sag_and_swell_of_an_earth_fault_are_one_incident():
-    found = characterize(record([1 - 0.6 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5)]))
-    (incident,) = found.incidents
-    assert {event.type for event in found.events} == {"sag", "swell"}
-    assert (incident.cause, incident.phases) == ("fault", "AG")
-
-
-def test_two_busbars_share_an_incident():
-    (incident,) = characterize(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], names=("N U", "S U"))).incidents
-    assert incident.cause == "fault"
-
-
 def test_what_happens_seconds_apart_is_not_one_incident():
     long = np.concatenate([RECORDS["motor start"].channels[0].samples] * 3)
     incidents = characterize(Recording((Channel("U", "V", "A", long),), RATE, HERTZ)).incidents
     assert [one.cause for one in incidents] == ["motor start"] * 3
 
 
-def test_a_record_that_ends_inside_says_so():
-    (incident,) = characterize(record([1 - 0.2 * box(0.8, 2.0)] * 3)).incidents
-    assert incident.cause == "unknown"
-    assert incident.course == "not visible: the record ends inside the event"
-
-
-def test_currents_name_the_phases_and_the_feeder():
-    faulted = [20 + 180 * box(0.3, 0.42), 20 * ONE, 20 * ONE]
-    (incident,) = characterize(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], currents=faulted)).incidents
-    assert incident.phases == "AG"
-    assert incident.feeder
-    assert any("current" in text for text in incident.evidence)
-
-
 def test_breaker_times_come_from_status_channels():
-    made = record([1 - 0.5 * box(0.3, 0.42), ONE, ONE])
+    made = record([FAULTED, ONE, ONE])
     breaker = StatusChannel("52A", 1, np.array([0, round(0.42 * RATE), 6000]), np.array([1, 0, 1]))
     lamp = StatusChannel("lamp", 0, np.array([0, 2600]), np.array([0, 1]))
     (incident,) = characterize(replace(made, status=(breaker, lamp))).incidents
@@ -181,32 +239,12 @@ def test_a_brief_fault_is_a_stage_of_its_own(cycles):
     assert incident.stages[1].levels["A"] == pytest.approx(1.0, abs=0.01)
 
 
-def test_dips_that_repeat_more_often_than_any_breaker_recloses_are_a_load():
-    levels = 1 - 0.15 * sum(box(0.1 + 0.12 * i, 0.15 + 0.12 * i) for i in range(7))
-    (incident,) = characterize(record([levels, levels, ONE])).incidents
-    assert incident.cause == "load switching"
-    assert "7 dips one after another" in incident.evidence
-    assert len(incident.events) == 7
-
-
-def test_a_record_that_starts_dead_does_not_say_that_the_supply_opened():
-    (incident,) = characterize(record([box(0.5, 2.0)] * 3)).incidents
-    assert incident.title == "cause unknown (not visible: the record starts inside the event)"
-    assert "up to 100 % too low, from the first sample on" in incident.evidence[0]
-
-
 def test_evidence_of_a_trip_names_the_phase_that_was_faulted():
     after = box(0.0, 0.4) + box(0.7, 2.0)
     (incident,) = characterize(record([after - 0.6 * box(0.3, 0.4), after, after])).incidents
     assert incident.title == "fault AG, reclosing, successful"
     assert "phase A at 0.40 pu beside the interruption" in incident.evidence
     assert not any("equal dips" in text for text in incident.evidence)
-
-
-def test_names_of_channels_are_no_phases():
-    wave = 325 * (1 - 0.6 * box(0.3, 0.42)) * np.sin(2 * np.pi * HERTZ * T)
-    (incident,) = characterize(Recording((Channel("feeder", "V", "", wave),), RATE, HERTZ)).incidents
-    assert incident.title == "fault"
 
 
 def test_incidents_that_start_together_keep_their_order():
@@ -218,21 +256,10 @@ def test_incidents_that_start_together_keep_their_order():
 
 
 def test_currents_that_stay_are_no_evidence():
-    levels = [1 - 0.5 * box(0.3, 0.42), ONE, ONE]
     for size, said in ((1.0, False), (4.0, True)):
         current = 100 * (ONE + (size - 1) * box(0.3, 0.42))
-        (incident,) = characterize(record(levels, currents=[current, 100 * ONE, 100 * ONE])).incidents
+        (incident,) = characterize(with_load([FAULTED, ONE, ONE], current, 100 * ONE, 100 * ONE)).incidents
         assert any(text.startswith("current of") for text in incident.evidence) == said
-
-
-def test_a_neutral_that_moves_at_low_voltage_while_the_lines_stay_may_be_broken():
-    away = 0.25 * box(0.3, 2.0) * np.sin(2 * np.pi * HERTZ * T)  # of the star point
-    (incident,) = characterize(record([ONE] * 3, [-away] * 3)).incidents
-    assert incident.title == "cause unknown (a broken neutral, or an earth fault)"
-    high = record([ONE] * 3, [-away] * 3)
-    channels = tuple(replace(one, samples=50 * one.samples) for one in high.channels)
-    (incident,) = characterize(replace(high, channels=channels)).incidents
-    assert (incident.cause, incident.phases) == ("fault", "AG")
 
 
 def test_a_transient_that_leaves_the_voltage_as_it_was_is_no_capacitor_bank():
@@ -276,32 +303,3 @@ def test_a_jump_of_all_angles_is_a_transfer_and_no_fault():
     assert found.incidents
     assert {incident.cause for incident in found.incidents} == {"unknown"}
     assert any("jumps" in incident.course for incident in found.incidents)
-
-
-@pytest.mark.parametrize("lasts", [0.42, 2.0])
-def test_a_load_of_any_size_is_no_fault(lasts):
-    current = 5 * ONE + 200 * box(0.3, lasts)
-    (incident,) = characterize(record([1 - 0.05 * box(0.3, lasts)] * 3, currents=[current] * 3)).incidents
-    assert incident.cause == "load switching"
-
-
-def test_a_current_to_earth_at_medium_voltage_is_a_fault():
-    slight = record([1 - 0.03 * box(0.3, 0.5), ONE, ONE], currents=[100 + 80 * box(0.3, 0.5), 100 * ONE, 100 * ONE])
-    channels = tuple(replace(one, samples=50 * one.samples) if one.is_voltage else one for one in slight.channels)
-    (incident,) = characterize(replace(slight, channels=channels)).incidents
-    assert (incident.cause, incident.phases) == ("fault", "AG")
-
-
-def test_a_conductor_that_opens_is_no_fault():
-    current = 100 * (1 - 0.99 * box(0.3, 2.0))
-    (incident,) = characterize(
-        record([1 - 0.5 * box(0.3, 2.0), ONE, ONE], currents=[current, 100 * ONE, 100 * ONE])
-    ).incidents
-    assert incident.cause == "unknown"
-
-
-def test_a_pole_that_opens_clears_its_fault():
-    levels = 1 - 0.3 * box(0.3, 0.4) - 0.98 * box(0.4, 0.8)
-    (incident,) = characterize(record([levels, ONE, ONE])).incidents
-    assert incident.cause == "fault"
-    assert incident.clearing_s == pytest.approx(0.1, abs=0.004)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.measure.waves import record
 
 from pqswarm.measure import characterize
 from pqswarm.measure.group.sag_type import fit_phasor, sag_type
 from pqswarm.measure.steady.unbalance import symmetrical_components
-from pqswarm.recordings import Channel, Recording
 
 TURN = np.exp(-2j * np.pi / 3)
 BEFORE = np.array([1, TURN, TURN**2])
@@ -47,16 +47,18 @@ def test_types(kind, phase, v):
     assert sag_type("CAB", np.roll(BEFORE, 1), np.roll(during, 1))[0] == wanted
 
 
-def test_phases_that_turn_the_other_way():
-    swapped = [BEFORE[[0, 2, 1]], dip("C", 0.5, 1)[[0, 2, 1]]]
-    assert sag_type("ABC", *swapped)[0] == "Cc"
-
-
-def test_what_has_no_type():
-    assert sag_type("AB", BEFORE[:2], BEFORE[:2])[0] == ""
-    assert sag_type(["", "", ""], BEFORE, BEFORE)[0] == ""
-    assert sag_type("ABC", 0 * BEFORE, BEFORE)[0] == ""
-    assert sag_type("ABC", BEFORE, BEFORE)[0] == ""
+@pytest.mark.parametrize(
+    ("phases", "before", "during", "kind"),
+    [
+        ("ABC", BEFORE[[0, 2, 1]], dip("C", 0.5, 1)[[0, 2, 1]], "Cc"),  # phases that turn the other way
+        ("AB", BEFORE[:2], BEFORE[:2], ""),
+        (["", "", ""], BEFORE, BEFORE, ""),
+        ("ABC", 0 * BEFORE, BEFORE, ""),
+        ("ABC", BEFORE, BEFORE, ""),
+    ],
+)
+def test_other_phases_and_no_type(phases, before, during, kind):
+    assert sag_type(phases, before, during)[0] == kind
 
 
 def test_components_and_phasor():
@@ -79,8 +81,5 @@ def test_from_waveforms(kind, phase):
         325 * np.where(during, np.imag(b * np.exp(2j * np.pi * 50 * t)), np.imag(a * np.exp(2j * np.pi * 50 * t)))
         for a, b in zip(BEFORE, dip(kind, 0.5, phase), strict=True)
     ]
-    recording = Recording(
-        tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True)), 6400.0, 50.0
-    )
-    (event,) = [one for one in characterize(recording).events if one.type == "sag"]
+    (event,) = [one for one in characterize(record(*waves, rate=6400.0)).events if one.type == "sag"]
     assert event.sag_type == ("A" if kind == "A" else kind + "abc"[phase])

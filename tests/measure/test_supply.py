@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.measure.waves import levels, parts, record, sine, with_level
+from tests.measure.waves import three as waves_of_three
 from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 
 from pqswarm.errors import PqswarmError
@@ -19,9 +20,9 @@ from pqswarm.recordings import STATES, Channel, ChannelRule, Recording, Site
 RNG = np.random.default_rng(7)
 
 
-def three(volts=325.0, cycles=20, names="Ua Ub Uc", rate=10_000.0):
-    waves = [sine(cycles, rate=rate, phase=0.3 - 2 * np.pi * k / 3, volts=volts) for k in range(3)]
-    return [Channel(name, "V", phase, wave) for name, phase, wave in zip(names.split(), "ABC", waves, strict=True)]
+def three(volts=325.0, cycles=20, rate=10_000.0):
+    waves = waves_of_three(volts, cycles, rate)
+    return [Channel(f"U{phase.lower()}", "V", phase, wave) for phase, wave in zip("ABC", waves, strict=True)]
 
 
 def recording(*channels, rate=10_000.0):
@@ -82,6 +83,11 @@ def test_captures_that_are_mostly_interruption(phases, live, at_end, snr, rate):
         found = characterize(record(*waves, rate=rate, phases=phases), nominal_voltage=nominal)
         assert {part.type for part in levels(found)} == {"interruption"}
         assert [one.reference for one in found.channels] == pytest.approx([230.0] * len(waves), rel=0.05)
+
+
+def test_a_log_of_rms_values_is_refused_in_a_sentence():
+    with pytest.raises(PqswarmError, match="samples per cycle"):
+        characterize(record(sine(20, rate=80.0), rate=80.0))
 
 
 def test_a_nominal_voltage_settles_that_a_channel_is_one_of_the_supply():
@@ -187,12 +193,10 @@ def test_beating_harmonics_and_jumps_are_no_notches(rate):
 
 def test_a_fault_between_two_interruptions_is_a_sag_of_its_own():
     t = np.arange(14_000) / 20_000
-    level = np.select([t < 0.15, t < 0.24], [0.0, 0.38], 0.0)
-    found = characterize(record(sine(35, rate=20_000.0) * level, rate=20_000.0), nominal_voltage=230.0)
-    assert [part.type for part in levels(found)] == ["interruption", "sag", "interruption"]
-    coupled = np.select([t < 0.15, t < 0.24], [0.0, 0.2], 0.0)
-    found = characterize(record(sine(35, rate=20_000.0) * coupled, rate=20_000.0), nominal_voltage=230.0)
-    assert [part.type for part in levels(found)] == ["interruption"]
+    for level, kinds in ((0.38, ["interruption", "sag", "interruption"]), (0.2, ["interruption"])):  # or coupled
+        wave = sine(35, rate=20_000.0) * np.select([t < 0.15, t < 0.24], [0.0, level], 0.0)
+        found = characterize(record(wave, rate=20_000.0), nominal_voltage=230.0)
+        assert [part.type for part in levels(found)] == kinds
 
 
 NOMINAL = 230.0
@@ -271,11 +275,6 @@ def test_channels_that_are_no_supply_voltage_are_listed():
     with pytest.raises(PqswarmError, match=r"Auxiliary: level UA, .* \(direct voltage\)"):
         characterize(Recording(magnitudes, 10_000.0, 50.0))
     assert characterize(Recording(magnitudes, 10_000.0, 50.0), channels=["level UA"]).channels
-
-
-def test_a_log_of_rms_values_is_refused_in_a_sentence():
-    with pytest.raises(PqswarmError, match="samples per cycle"):
-        characterize(record(sine(20, rate=80.0), rate=80.0))
 
 
 def test_pre_event_reference_is_the_first_level_not_the_nominal():

@@ -16,9 +16,23 @@ def sine(cycles=20, rate=RATE, frequency=50.0, phase=0.3, volts=325.0):
     return volts * np.sin(2 * np.pi * frequency * np.arange(round(cycles * rate / frequency)) / rate + phase)
 
 
+def three(volts=325.0, cycles=40, rate=RATE):
+    """The waves of three phases."""
+    return [sine(cycles, rate, phase=0.3 - 2 * np.pi * k / 3, volts=volts) for k in range(3)]
+
+
 def with_level(wave, first, last, level, rate=RATE):
     t = np.arange(wave.size) / rate
     return wave * np.where((t > first) & (t <= last), level, 1.0)
+
+
+NEVER = (0.0, 0.0, 1.0)
+
+
+def dipped(*windows, cycles=40):
+    """A recording of three phases, each at another level in a stretch: first, last, level."""
+    padded = [*windows, *[NEVER] * (3 - len(windows))]
+    return record(*(with_level(wave, *window) for wave, window in zip(three(cycles=cycles), padded, strict=True)))
 
 
 def parts(found, *kinds):

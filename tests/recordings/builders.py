@@ -157,6 +157,20 @@ def zipped(members, compression=zipfile.ZIP_DEFLATED, level=None):
     return buffer.getvalue()
 
 
+class Watched:
+    """A recording that notes which stretches are read."""
+
+    def __init__(self, inside):
+        self.inside, self.reads = inside, []
+
+    def __getattr__(self, name):
+        return getattr(self.inside, name)
+
+    def read(self, first=0, stop=None):
+        self.reads.append((first, self.inside.n_samples if stop is None else stop))
+        return self.inside.read(first, stop)
+
+
 def npz_seeds():
     """Members of archives."""
     three = waves()

@@ -50,31 +50,31 @@ def lying_header(shape):
     return b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + b"\0" * 80
 
 
-def attack(name):
-    if name == "pickle":
-        buffer = io.BytesIO()
-        np.save(buffer, np.array([{"a": 1}], object), allow_pickle=True)
-        return zipped({"u.npy": buffer.getvalue(), "w.npy": pickle.dumps(print)})
-    if name == "header":
-        return zipped({"u.npy": lying_header("(10000000000,)")})
-    if name == "negative":
-        return zipped({"u.npy": lying_header("(-10,)")})
-    if name == "nested":
-        return zipped({"u.npy": lying_header("(" * 3000)})
-    if name == "bomb":
-        return zipped({"u.npy": b"\0" * 600_000_000}, level=1)
-    if name == "claim":
-        content = bytearray(zipped({"u.npy": b"\0" * 1000}))
-        at = content.rfind(b"PK\x01\x02")
-        content[at + 24 : at + 28] = (2**32 - 2).to_bytes(4, "little")
-        return bytes(content)
-    if name == "lzma":
-        return zipped({"u.npy": b"\0" * 1_000_000}, zipfile.ZIP_LZMA)
-    if name == "empty":
-        return zipped({})
-    if name == "path":
-        return zipped({"../../etc/cron.d/x": b"x"})
-    return b"PK\x03\x04" + b"\0" * 50
+def pickled():
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{"a": 1}], object), allow_pickle=True)
+    return zipped({"u.npy": buffer.getvalue(), "w.npy": pickle.dumps(print)})
+
+
+def claiming_archive():
+    content = bytearray(zipped({"u.npy": b"\0" * 1000}))
+    at = content.rfind(b"PK\x01\x02")
+    content[at + 24 : at + 28] = (2**32 - 2).to_bytes(4, "little")
+    return bytes(content)
+
+
+ATTACKS = {
+    "pickle": pickled,
+    "header": lambda: zipped({"u.npy": lying_header("(10000000000,)")}),
+    "negative": lambda: zipped({"u.npy": lying_header("(-10,)")}),
+    "nested": lambda: zipped({"u.npy": lying_header("(" * 3000)}),
+    "bomb": lambda: zipped({"u.npy": b"\0" * 600_000_000}, level=1),
+    "claim": claiming_archive,
+    "lzma": lambda: zipped({"u.npy": b"\0" * 1_000_000}, zipfile.ZIP_LZMA),
+    "empty": lambda: zipped({}),
+    "path": lambda: zipped({"../../etc/cron.d/x": b"x"}),
+    "zip": lambda: b"PK\x03\x04" + b"\0" * 50,
+}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def attack(name):
     ],
 )
 def test_attacks(check_attack, name, reason):
-    check_attack(attack(name), reason)
+    check_attack(ATTACKS[name](), reason)
 
 
 def test_names_are_cleaned(save):

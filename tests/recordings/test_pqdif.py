@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -39,11 +40,7 @@ def test_example(save, packed):
     assert len(recordings) == 1
     recording = recordings[0]
     assert (recording.sampling_rate, recording.nominal_frequency, recording.n_samples) == (RATE, 50, 96)
-    assert [(c.name, c.unit, c.phase) for c in recording.channels] == [
-        ("Va", "V", "A"),
-        ("Vb", "V", "B"),
-        ("Vc", "V", "C"),
-    ]
+    assert [(c.name, c.unit, c.phase) for c in recording.channels] == [(f"V{p.lower()}", "V", p) for p in "ABC"]
     for channel, expected, atol in zip(recording.channels, waves, (1e-9, 1e-3, 0.26), strict=True):
         np.testing.assert_allclose(channel.samples, expected, atol=atol)
     assert recording.source == "case.pqd, observation 2"
@@ -71,11 +68,7 @@ def test_time_series(save, time, storage, units, first):
     channel = definition("V", 1, 6, time_storage=storage, time_units=units)
     recording = read(save(one_channel(channel, observation(instance(0, time, values(wave())), days=25569))))
     assert recording.sampling_rate == RATE
-    assert recording.start.timestamp() - read_zero(recording.start) == pytest.approx(first, abs=1e-5)
-
-
-def read_zero(moment):
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    assert (recording.start - datetime(1970, 1, 1)).total_seconds() == pytest.approx(first, abs=1e-5)
 
 
 def test_time_stamps(save):
@@ -94,34 +87,20 @@ def test_transducer_ratio(save):
 
 
 def test_time_base_with_most_voltages(save):
-    content = pqdif.chain(
-        [
-            pqdif.container(),
-            pqdif.source(definition("Va", 1, 6), definition("Vb", 2, 6), definition("Ia", 1, 7)),
-            observation(
-                instance(2, increments(200), values(wave(200))),
-                instance(0, increments(), values(wave())),
-                instance(1, increments(), values(wave())),
-            ),
-        ]
-    )
-    recording = read(save(content))
+    instances = [instance(place, increments(n), values(wave(n))) for place, n in ((2, 200), (0, 96), (1, 96))]
+    channels = pqdif.source(definition("Va", 1, 6), definition("Vb", 2, 6), definition("Ia", 1, 7))
+    recording = read(save(pqdif.chain([pqdif.container(), channels, observation(*instances)])))
     assert [channel.name for channel in recording.channels] == ["Va", "Vb"]
     assert any("2 time bases" in note for note in recording.notes)
     assert any("estimated" in note or "assumed" in note for note in recording.notes)
 
 
 def test_several_observations_and_sources(save):
-    content = pqdif.chain(
-        [
-            pqdif.container(),
-            pqdif.source(definition("old", 1, 6)),
-            observation(instance(0, increments(), values(wave()))),
-            pqdif.source(definition("new", 2, 6)),
-            observation(instance(0, increments(), values(wave(amplitude=5.0)))),
-        ]
-    )
-    path = save(content)
+    records = [pqdif.container()]
+    for name, phase, size in (("old", 1, 1000.0), ("new", 2, 5.0)):
+        records.append(pqdif.source(definition(name, phase, 6)))
+        records.append(observation(instance(0, increments(), values(wave(amplitude=size)))))
+    path = save(pqdif.chain(records))
     assert [r.channels[0].name for r in read_all(path)] == ["old", "new"]
     assert read(path).channels[0].name == "old"
     assert read(path, 1).channels[0].phase == "B"
@@ -182,10 +161,8 @@ def test_circular_sharing(save):
 
 
 def test_counts_that_are_not_there(save):
-    content = one_channel(
-        definition("V", 1, 6), observation(instance(0, [("values", vector([1, 1e15, 1 / RATE]))], values(wave())))
-    )
-    recording = read(save(content))
+    times = [("values", vector([1, 1e15, 1 / RATE]))]
+    recording = read(save(one_channel(definition("V", 1, 6), observation(instance(0, times, values(wave()))))))
     assert recording.n_samples == 96
     assert any("1e+15 values" in note for note in recording.notes)
 
@@ -225,13 +202,10 @@ def attack(name):
             header("observation", b"", at + 64 * (i + 1) if i + 1 < count else 0, size - 64 * (i + 1))
             for i in range(count)
         )
-    if name == "nested collections":
-        body = struct.pack("<i", 1) + pqdif.guid("source") + bytes([1, 0, 0, 0]) + struct.pack("<ii", 0, 0)
-        body = zlib.compress(body)
-        return first + header("observation", body, 0) + body
-    if name == "fan of collections":
-        members = b"".join(pqdif.guid("source") + bytes([1, 0, 0, 0]) + struct.pack("<ii", 0, 0) for _ in range(1000))
-        body = zlib.compress(struct.pack("<i", 1000) + members)
+    if "collections" in name:
+        count = {"nested collections": 1, "fan of collections": 1000}[name]
+        member = pqdif.guid("source") + bytes([1, 0, 0, 0]) + struct.pack("<ii", 0, 0)
+        body = zlib.compress(struct.pack("<i", count) + count * member)
         return first + header("observation", body, 0) + body
     if name == "negative size":
         return first + header("observation", b"", 0, -1)

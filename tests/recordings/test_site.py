@@ -4,6 +4,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from tests.recordings.builders import Watched
 
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Channel, ChannelHeader, Recording, Site, read
@@ -41,22 +42,6 @@ def recording(*names, unit="V", n=6):
     return Recording(channels, 1000.0, 50.0, source="x.cfg", notes=("a note",), station="file's")
 
 
-class Lazy:
-    """A recording source that counts the samples read."""
-
-    def __init__(self, inner):
-        self.inner, self.read_samples = inner, 0
-        self.channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in inner.channels)
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-    def read(self, first=0, stop=None):
-        part = self.inner.read(first, stop)
-        self.read_samples += part.n_samples
-        return part
-
-
 def test_channels_are_renamed_scaled_and_ignored():
     made = recording("U1", "U2", "spare 7", "other")
     seen = Site.read(TEXT).apply(made).read()
@@ -72,12 +57,13 @@ def test_channels_are_renamed_scaled_and_ignored():
 
 
 def test_samples_are_read_on_demand():
-    inner = Lazy(recording("U1", "spare"))
+    inner = Watched(recording("U1", "spare"))
+    inner.channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in inner.channels)  # without samples
     seen = Site.read(TEXT).apply(inner)
-    assert inner.read_samples == 0
+    assert inner.reads == []
     assert [one.name for one in seen.channels] == ["UL1"]
     part = seen.read(2, 4)
-    assert inner.read_samples == 2
+    assert inner.reads == [(2, 4)]
     assert part.channels[0].samples.tolist() == [400.0, 600.0]
     assert (part.station, part.nominal_frequency, seen.n_samples, seen.source) == ("Nord 1", 60, 6, "x.cfg")
 
@@ -118,10 +104,9 @@ def test_template_changes_nothing():
     assert [(a.name, a.unit, a.phase) for a in seen.channels] == [(b.name, b.unit, b.phase) for b in made.channels]
     assert seen.station == made.station
     assert seen.notes == made.notes
-    uncommented = text.replace("# nominal_voltage = { line", "nominal_voltage = { line").replace(
-        "# reference", "reference"
-    )
-    assert Site.read(uncommented).line_to_line == 20e3
+    for line in ("nominal_voltage = { line", "reference"):
+        text = text.replace(f"# {line}", line)
+    assert Site.read(text).line_to_line == 20e3
 
 
 @pytest.mark.parametrize(

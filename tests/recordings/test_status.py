@@ -59,8 +59,11 @@ ENCODINGS = [("ASCII", "", "1999"), ("BINARY", "h", "1999"), ("BINARY32", "i", "
 @pytest.mark.parametrize(("kind", "code", "year"), ENCODINGS)
 def test_agrees_with_the_comtrade_package(tmp_path, kind, code, year):
     path = write(tmp_path, kind, code, year)
-    other = comtrade.load(str(path), str(path.with_suffix(".dat")))
+    other = comtrade.load(str(path), str(path.with_suffix(".dat")), use_double_precision=True, use_numpy_arrays=True)
     recording = read(path)
+    assert other.cfg.sample_rates[0][0] == recording.sampling_rate
+    for channel, values in zip(recording.channels, other.analog, strict=True):
+        np.testing.assert_allclose(channel.samples, values)
     assert [one.name for one in recording.status] == list(other.status_channel_ids)
     for one, values in zip(recording.status, other.status, strict=True):
         np.testing.assert_array_equal(one.expand(0, N), values)
