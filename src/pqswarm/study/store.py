@@ -227,13 +227,8 @@ class StudyDatabase:
         """Write all that follows, or nothing."""
         self.check()
         self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.connection:  # commits, or rolls back after an error
             yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            raise
 
     def close(self) -> None:
         """Close the database; a writer leaves everything in one file, even while others read it."""
