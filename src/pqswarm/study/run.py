@@ -124,15 +124,12 @@ def _drop_least_costly_features(evaluator: Any, mask: BoolArray, least_costly: I
     """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
     selected = np.flatnonzero(mask)[least_costly]
     count = mask.sum() // 10
-    while count > 1:
+    while True:
         tried = mask.copy()
         tried[selected[:count]] = False
-        if evaluator.errors(tried[np.newaxis])[0] <= allowed:
+        if count == 1 or evaluator.errors(tried[np.newaxis])[0] <= allowed:
             return tried
         count //= 2
-    tried = mask.copy()
-    tried[selected[0]] = False
-    return tried
 
 
 def evaluate_held_out(
@@ -461,7 +458,7 @@ def run_study(
 
             def report_progress(now: StudyProgress) -> None:
                 check_lock()  # the next write may be days away
-                store.check()
+                store.database.check()
                 if progress is not None:
                     progress(now)
 
@@ -522,8 +519,13 @@ def _open_worker_pools(
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     kept = store.find(About)
     if kept is None:
-        machine = {"system": platform.system(), "processor": _processor_name(), "cores": os.cpu_count()}
-        machine |= {"python": platform.python_version(), "numpy": np.__version__}
+        machine = {
+            "system": platform.system(),
+            "processor": _processor_name(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        }
         store.put(About(plan.model_dump(), __version__, time.time(), machine))
         return
     began = restore_plan(kept.plan)
@@ -636,7 +638,7 @@ class _Cell:
         rule = self.plan.subsets
         groups = (
             FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
-            if rule is not None and rule.restricts
+            if rule is not None and (rule.fixed or rule.excluded or rule.groups)
             else None
         )
         classifier = plan.make(chosen.settings)

@@ -118,7 +118,6 @@ class Outcome:
 
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
-    evaluations: int  # in the slice
 
 
 def begin_worker(parent: int) -> None:
@@ -148,7 +147,6 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     start = time.monotonic()
     evaluator = _CheckedEvaluator(_worker_evaluator(group.problem, group.device), group.problem.classifier)
     runs = [_resume_run(group, key, evaluator) for key in group.planned]
-    before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
         advance_runs(runs, evaluator)
         if time.monotonic() - start >= limit:
@@ -166,8 +164,7 @@ def advance(group: RunGroup, limit: float) -> Outcome:
             )
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
-    evaluations = sum(run.n_evaluations for run in runs) - before
-    return Outcome(tuple(finished), tuple(running), evaluations)
+    return Outcome(tuple(finished), tuple(running))
 
 
 def _resume_run(group: RunGroup, key: RunKey, evaluator: "_CheckedEvaluator") -> Run:

@@ -35,7 +35,6 @@ from pqswarm.statistics.comparisons import PairedComparison, compare_datasets
 from pqswarm.statistics.intervals import t_interval
 from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
-from pqswarm.study.plan import HeldOutPlan
 
 _QUANTITIES: dict[Measure, str] = {"error": "error rate", "size": "number of features"}
 _MIN_DATASETS = 6
@@ -89,9 +88,11 @@ def _datasets_means_table(classifier: ClassifierAcrossDatasets) -> Table:
         {"data set": name} | {title: float(values[i]) for title, values in columns.items()}
         for i, name in enumerate(classifier.datasets)
     ]
-    rows.append({"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()})
-    rows.append({"data set": "SD"} | deviations)
-    rows.append({"data set": "features"} | sizes)
+    rows += [
+        {"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()},
+        {"data set": "SD"} | deviations,
+        {"data set": "features"} | sizes,
+    ]
     return Table(
         "datasets",
         f"Mean error rate [%] of the runs on each data set, with {classifier.name}",
@@ -297,8 +298,7 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
         row["increase"] = None if is_mean else float(increase.mean())
         row["optimism"] = None if is_unknown else float(optimism.mean)
         row["optimism_interval"] = None if is_unknown else (float(optimism.low), float(optimism.high))
-    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.cross_dataset
-    where = f"the {study.item}s of the other data sets" if others else f"held-out {study.item}s"
+    where = f"the {study.item}s of the other data sets" if study.plan.is_tested_across else f"held-out {study.item}s"
     table = Table(
         "held-out",
         f"Best subset of each data set on {where}, with {classifier.name}",

@@ -268,9 +268,7 @@ def plot_specification_curve(
 def _specification_effect_color(effect: FloatArray) -> str:
     """The color of an effect by its interval."""
     _, low, high = effect
-    if high < 0:
-        return _BETTER
-    return _WORSE if low > 0 else GREY
+    return _BETTER if high < 0 else _WORSE if low > 0 else GREY
 
 
 def _draw_specification_effect(
