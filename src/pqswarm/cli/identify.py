@@ -16,7 +16,6 @@ from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     Channels,
     Frequency,
-    FrequencyBand,
     MaxMegabytes,
     ModelFile,
     Nominal,
@@ -57,7 +56,10 @@ def identify(
     model: ModelFile = None,
     rate: Rate = None,
     frequency: Frequency = None,
-    frequency_band: FrequencyBand = None,
+    frequency_band: Annotated[
+        tuple[float, float] | None,
+        option("LOW HIGH", "Frequencies in Hz between which there is no event.", show_default="1 % about nominal"),
+    ] = None,
     max_mb: MaxMegabytes = None,
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analyzed again.")
@@ -156,8 +158,7 @@ class _IdentifyResults:
     recordings: "list[ListedRecording]" = field(default_factory=list)
     sheets: "SheetBook | None" = None
     failures: "list[Failure]" = field(default_factory=list)
-    file: str = ""
-    printed: set[str] = field(default_factory=set)
+    printed: set[str] = field(default_factory=set)  # notes of this file
     n_files: int = 0
     n_events: int = 0
     n_recordings: int = 0
@@ -176,6 +177,7 @@ class _IdentifyResults:
     def add_file(self, path: Path, file_results: "Iterable[Analysis | Failure]", remark: str) -> None:
         """Add the recordings of a file."""
         self.n_files += 1
+        self.printed.clear()
         if len(self.paths) > 1:
             remark = f" ({remark})" if remark else ""
             echo(f"[{self.n_files}/{len(self.paths)}] {file_text(path)}{remark}", err=True)
@@ -205,9 +207,6 @@ class _IdentifyResults:
         if self.as_json:
             text = ("," if self.n_recordings else "") + "\n" + json_text(analysis.as_dict(), indent=1)
         else:
-            if analysis.path != self.file:
-                self.file = analysis.path
-                self.printed = set()
             text = _identified_text(analysis, rows, self.printed) + "\n"
         if "--html" in self.outputs:
             from pqswarm.identify.show.page import ListedRecording

@@ -156,8 +156,6 @@ def _is_study_interrupt(error: BaseException | None) -> bool:
 
 def _study_duration_text(seconds: float) -> str:
     """Return a duration as text."""
-    if seconds == float("inf"):
-        return "unknown time"
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
         hours, minutes = divmod(round(seconds / 60), 60)

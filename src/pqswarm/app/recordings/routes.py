@@ -62,8 +62,7 @@ class RecordingRoute(BaseHandler):
 
     async def send_text(self, make: Callable[[], str], media_type: str, name: str = "") -> None:
         """Send a text made in a thread; with a name, as a download."""
-        text = await self.work(make)
-        text = self.workbench.names.hide(text)
+        text = self.workbench.names.hide(await self.work(make))
         self.send_bytes(text.encode("utf-8", "replace"), f"{media_type}; charset=utf-8", name)
 
     def send_bytes(self, content: bytes, media_type: str, name: str = "") -> None:
@@ -149,9 +148,27 @@ class OneRecordingRoute(RecordingRoute):
         self.send_json_text(json_text(header | known))
 
     def _describe_kept(self, place: RecordingInFile, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """The metadata of a recording whose file is gone."""
         found = self.section.analysis(place)
         analysis = None if found is None else self.section.archive.analysis(found["number"])
-        return {} if analysis is None else _route_kept_header(kept, analysis)
+        if analysis is None:
+            return {}
+        note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
+        named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
+        return {
+            "source": analysis.source,
+            "station": analysis.station,
+            "start": None if analysis.start is None else analysis.start.isoformat(),
+            "seconds": analysis.duration,
+            "n_samples": analysis.n_samples,
+            "sampling_rate": analysis.sampling_rate,
+            "nominal_frequency": analysis.nominal_frequency,
+            "channels": [{"unit": "V", "kind": "voltage", **named[number]} for number in kept["numbers"]],
+            "format": "deleted",
+            "notes": [note],
+            "status": [],
+            "is_kept": True,
+        }
 
     async def delete(self, name: str) -> None:
         """Remove an upload."""
@@ -159,26 +176,6 @@ class OneRecordingRoute(RecordingRoute):
         if not place.file.visitor:
             raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
         self.send_json({"removed": await self.remove_upload(place.file)})
-
-
-def _route_kept_header(kept: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
-    """The metadata of a recording whose file is gone."""
-    note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
-    named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
-    return {
-        "source": analysis.source,
-        "station": analysis.station,
-        "start": None if analysis.start is None else analysis.start.isoformat(),
-        "seconds": analysis.duration,
-        "n_samples": analysis.n_samples,
-        "sampling_rate": analysis.sampling_rate,
-        "nominal_frequency": analysis.nominal_frequency,
-        "channels": [{"unit": "V", "kind": "voltage", **named[number]} for number in kept["numbers"]],
-        "format": "deleted",
-        "notes": [note],
-        "status": [],
-        "is_kept": True,
-    }
 
 
 class WaveformRoute(RecordingRoute):
@@ -507,10 +504,8 @@ class OtherMetersRoute(ArchiveRoute):
         section = self.section
         seconds = min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
 
-        def find() -> list[dict[str, Any]]:
-            return section.named(section.queries.others(self.analyzed(name)["number"], seconds, self.owner))
-
-        self.send_json({"events": await self.work(find)})
+        rows = await self.work(lambda: section.queries.others(self.analyzed(name)["number"], seconds, self.owner))
+        self.send_json({"events": section.named(rows)})
 
 
 class EventTableRoute(ArchiveRoute):

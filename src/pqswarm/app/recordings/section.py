@@ -31,6 +31,7 @@ from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.rows import COLORS
+from pqswarm.recordings import Envelope
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""
@@ -254,7 +255,8 @@ class RecordingsSection:
             if place.number >= len(sources):
                 raise HTTPMissing("There is no such recording.")
             source = sources[place.number]
-            found = OpenRecording.of(source if site is None else site.apply(source), place.number, len(sources))
+            source = source if site is None else site.apply(source)
+            found = OpenRecording(source, Envelope(source), place.number, len(sources))
             self._open.put(place.key, found, found.size)
             return found
 
