@@ -1,6 +1,7 @@
 """``pqswarm identify``: identify the events in recordings."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from errno import EPIPE
 from functools import lru_cache
@@ -104,27 +105,24 @@ def identify(
     paths, missing = find_recordings(files)
     results = _IdentifyResults(as_json, outputs, paths)
     results.start(missing)
-    open_archive = None if archive is None else Archive(archive)
     is_stopped = False
-    try:
-        for path, file_results, remark in identify_many(
-            paths,
-            options,
-            model_path=model,
-            archive=open_archive,
-            jobs=workers,
-            cluster=cluster,
-            again=reanalyze or pdf is not None,
-            after=None if pdf is None else results.add_sheets,
-        ):
-            if results.unprinted and not outputs and open_archive is None:
-                break
-            results.add_file(path, file_results, remark)
-    except KeyboardInterrupt:
-        is_stopped = True
-    finally:
-        if open_archive is not None:
-            open_archive.close()
+    with nullcontext() if archive is None else Archive(archive) as open_archive:
+        try:
+            for path, file_results, remark in identify_many(
+                paths,
+                options,
+                model_path=model,
+                archive=open_archive,
+                jobs=workers,
+                cluster=cluster,
+                again=reanalyze or pdf is not None,
+                after=None if pdf is None else results.add_sheets,
+            ):
+                if results.unprinted and not outputs and open_archive is None:
+                    break
+                results.add_file(path, file_results, remark)
+        except KeyboardInterrupt:
+            is_stopped = True
     results.end()
     written = list(results.write(options["site"], options["reading"]))
     for path in written:

@@ -207,8 +207,7 @@ def _order_claim(
 
 
 def _lowest_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome:
-    key = {"error": "mean_J", "size": "mean_size", "score": "score"}[quantity]
-    printed = {title: row[key] for title, row in evidence.classifier.paper.performance.items()}
+    printed = evidence.classifier.paper.means(quantity)
     rival = min((title for title in printed if title != HERO), key=lambda title: printed[title])
     show = _SHOW[quantity]
     words = f"; paper: {show(printed[HERO])}, {rival} {show(printed[rival])}"
@@ -447,11 +446,9 @@ def _significant_in_specifications(classifier: ClassifierAcrossSpecifications, q
     values = classifier.values(quantity)
     titles = [classifier.baseline, *classifier.rivals]
     table = np.array([values[title] for title in titles])
-    shown = []
-    for i in range(table.shape[1]):
-        result = posthoc(friedman(table[:, i].reshape(len(titles), -1).T, names=titles), titles[0], alpha=ALPHA)
-        shown.append(bool((result.p_hommel <= ALPHA).all() and (result.differences > 0).all()))
-    return np.array(shown)
+    ranks = [friedman(table[:, i].reshape(len(titles), -1).T, names=titles) for i in range(table.shape[1])]
+    tests = [posthoc(each, titles[0], alpha=ALPHA) for each in ranks]
+    return np.array([bool((test.p_hommel <= ALPHA).all() and (test.differences > 0).all()) for test in tests])
 
 
 def _variants_in_specifications(classifier: ClassifierAcrossSpecifications) -> BoolArray | None:

@@ -689,10 +689,10 @@ class MultiversePlan(PlanPart):
                 raise ValueError(f"choices: {choice} must be a list of values, or a table of alternatives")
             if len(names) < 2:
                 raise ValueError(f"choices: {choice} needs at least two alternatives")
-            whole = [
-                {key: embed_preset_file(key, value, folder) for key, value in change.items()} for change in changes
-            ]
-            choices[choice] = dict(zip(names, whole, strict=True))
+            choices[choice] = {
+                name: {key: embed_preset_file(key, value, folder) for key, value in change.items()}
+                for name, change in zip(names, changes, strict=True)
+            }
         return given | {"choices": choices}
 
     @model_validator(mode="after")

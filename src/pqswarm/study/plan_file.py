@@ -88,12 +88,13 @@ def read_plan(
             raise PqswarmError(f"{source}: datasets is empty: name at least one data set, or remove it.")
         return StudyPlan.model_validate(tree, context={"folder": Path(folder)})
     except ValidationError as error:
-        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explain_plan_mistakes(error)])) from None
+        raise _plan_error(f"{source} cannot be used:", error) from None
 
 
-def _explain_plan_mistakes(error: ValidationError) -> list[str]:
-    """One line for each mistake: the key and what is wrong with it."""
-    return [f"  {line}" for line in explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)]
+def _plan_error(heading: str, error: ValidationError) -> PqswarmError:
+    """The error with one line for each mistake: the key and what is wrong with it."""
+    lines = explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)
+    return PqswarmError("\n  ".join([heading, *lines]))
 
 
 def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> StudyPlan:
@@ -118,8 +119,7 @@ def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
     try:
         return StudyPlan.model_validate(_rename_old_plan_keys(kept))
     except ValidationError as error:
-        lines = "\n".join(_explain_plan_mistakes(error))
-        raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
+        raise _plan_error("the stored plan of the study is invalid:", error) from None
 
 
 def _rename_old_plan_keys(kept: Any, key: str = "") -> Any:
@@ -142,9 +142,7 @@ def plan_for_given_data(plan: StudyPlan) -> StudyPlan:
     try:
         return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
     except ValidationError as error:
-        raise PqswarmError(
-            "\n".join(["data are given, but the plan describes others:", *_explain_plan_mistakes(error)])
-        ) from None
+        raise _plan_error("data are given, but the plan describes others:", error) from None
 
 
 def format_plan(plan: StudyPlan) -> str:

@@ -386,23 +386,19 @@ def _open_study_samples(
     """Return the given samples, those of the file, or the copy in the folder; a study must go on with its own."""
     if given is None and (digest is None or path.exists()):
         given = _read_planned_samples(path, plan)
-    copy.parent.mkdir(exist_ok=True)
-    if digest is None:
-        assert given is not None  # noqa: S101
-        given.save(copy)
-        return given
-    if given is not None and given.digest != digest:
+    if given is not None and digest not in (None, given.digest):
         raise PqswarmError(
             f"{path} does not hold the data this study started with ({copy} is a copy): restore them, or give --out "
             f"another folder."
         )
-    if copy.exists():
+    if digest is not None and copy.exists():
         kept = read_samples(copy)
         if kept.digest != digest:
             raise FileFormatError(f"{copy} is damaged: it does not hold the data this study started with. Remove it.")
         return kept
     if given is None:
         raise PqswarmError(f"neither {path} nor its copy {copy} exists: restore one of them to resume the study.")
+    copy.parent.mkdir(exist_ok=True)
     given.save(copy)
     return given
 

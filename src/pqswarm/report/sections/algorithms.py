@@ -235,8 +235,7 @@ def plot_error_against_size(
     figure = Figure(figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained")
     axis = figure.subplots()
     labels = draw_run_points(axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers)
-    axis.set_xlabel("features selected")
-    axis.set_ylabel("error rate [%]")
+    axis.set(xlabel="features selected", ylabel="error rate [%]")
     return label_line_ends(figure, labels)
 
 

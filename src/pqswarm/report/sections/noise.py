@@ -250,8 +250,7 @@ def plot_robustness(
     for axis in (upper, lower):
         axis.grid(color=FAINT, lw=0.5, alpha=0.35)
     upper.set_ylabel("accuracy Θ [%]")
-    lower.set_ylabel("gain θ [percentage points]")
-    lower.set_xlabel("signal-to-noise ratio [dB]")
+    lower.set(xlabel="signal-to-noise ratio [dB]", ylabel="gain θ [percentage points]")
     infinity = "∞" if narrow else "∞ dB"
     lower.set_xticks(places, [infinity if np.isinf(level) else f"{level:g}" for level in levels])
     lower.set_xlim(-0.15 + min(aside.values()), places[-1] + 0.1 + max(aside.values()))
