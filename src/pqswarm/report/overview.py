@@ -137,15 +137,12 @@ def _say_conclusions(study: DatasetSummary | StudySummary, claims: Mapping[str, 
     number = len(next(iter(claims.values())))
     text = f"Does the paper hold? Of its {number} claims, {'; '.join(parts)}."
     conclusions = [claim.conclusion for each in claims.values() for claim in each]
-    if 2 * conclusions.count(UNKNOWN) <= len(conclusions) or not _is_smaller_than_replication(study):
-        return text
-    return f"{text} At the paper's size, “pqswarm study replication” gives the answer."
-
-
-def _is_smaller_than_replication(study: DatasetSummary | StudySummary) -> bool:
     replication = load_plan("replication")
     n_datasets = 1 if isinstance(study, DatasetSummary) else len(study.datasets)
-    return n_datasets < len(replication.cells()) or study.plan.max_evaluations < replication.max_evaluations
+    is_smaller = n_datasets < len(replication.cells()) or study.plan.max_evaluations < replication.max_evaluations
+    if is_smaller and 2 * conclusions.count(UNKNOWN) > len(conclusions):
+        return f"{text} At the paper's size, “pqswarm study replication” gives the answer."
+    return text
 
 
 def expand_abbreviations(plan: StudyPlan, classifiers: Iterable[str]) -> str:

@@ -82,8 +82,7 @@ def read_plan(
     6000
     """
     try:
-        tree = parse_toml(text, source)
-        tree = change_plan(tree, changes) if changes else tree
+        tree = change_plan(parse_toml(text, source), changes or {})
         if tree.get("datasets") == []:
             raise PqswarmError(f"{source}: datasets is empty: name at least one data set, or remove it.")
         return StudyPlan.model_validate(tree, context={"folder": Path(folder)})
@@ -153,9 +152,14 @@ def format_plan(plan: StudyPlan) -> str:
     >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
     ['title = "A smoke test"', 'runs = 3']
     """
-    left_out = {*(() if plan.paper else ("paper",)), *(("stage_two",) if plan.stage_two else ()), "multiverse"}
-    left_out |= {"dataset" if plan.datasets else "datasets"}
-    parts = plan.model_dump(exclude_none=True, exclude=left_out)
+    left_out = {
+        "paper": not plan.paper,
+        "stage_two": plan.stage_two,
+        "dataset": bool(plan.datasets),
+        "datasets": not plan.datasets,
+        "multiverse": True,
+    }
+    parts = plan.model_dump(exclude_none=True, exclude={key for key, is_left_out in left_out.items() if is_left_out})
     if plan.dataset_seeds:
         del parts["dataset"]["seed"]
     if isinstance(plan.held_out, HeldOutPlan):

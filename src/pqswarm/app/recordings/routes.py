@@ -233,8 +233,12 @@ class RecordingAnalysisRoute(RecordingRoute):
         names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
         names.append("no_event_reason")
         incidents = [one.as_dict() | {"title": one.title, "verdict": one.verdict} for one in analysis.incidents]
-        more = {"events": events, "incidents": incidents}
-        more |= {"again": found["again"], "analyzed_at": found["analyzed_at"]}
+        more = {
+            "events": events,
+            "incidents": incidents,
+            "again": found["again"],
+            "analyzed_at": found["analyzed_at"],
+        }
         return json_text(state | {name: known[name] for name in names} | more)
 
 

@@ -124,11 +124,6 @@ class RecordingsSection:
             file = self.files.find_elsewhere(known["content"], self.name_of(known["name"], False))
         return RecordingInFile(file, number)
 
-    def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
-        """Return the recordings of a file; one until it was analyzed."""
-        count = self.archive.database.rows("SELECT count(*) FROM recordings WHERE content = ?", file.content)[0][0]
-        return [RecordingInFile(file, number) for number in range(max(count, 1))]
-
     def analysis(self, place: RecordingInFile) -> dict[str, Any] | None:
         """Return what the archive knows of a recording, if it was analyzed."""
         return self.archive.find(place.id, upload_folder_name(place.file.visitor) if place.file.visitor else "")
@@ -222,7 +217,8 @@ class RecordingsSection:
             self.workbench.publish(message, visitor)
 
     def _result_message(self, file: RecordingFile) -> dict[str, Any]:
-        places = self.recordings_in(file)
+        count = self.archive.database.rows("SELECT count(*) FROM recordings WHERE content = ?", file.content)[0][0]
+        places = [RecordingInFile(file, number) for number in range(max(count, 1))]  # one until it was analyzed
         return {
             "about": "recordings",
             "id": file.id,

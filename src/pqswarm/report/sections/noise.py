@@ -104,8 +104,13 @@ def _noise_robustness_table(classifier: ClassifierSummary, noise: NoiseSummary) 
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
         gain = noise.gain(title)
-        row = {"algorithm": title, "minimum": float(gain.min()), "where": decibel(noise.levels[int(gain.argmin())])}
-        row |= {"robust": noise.robust(title)} | (_noise_gain_on_held_out(noise, title) if sets > 1 else {})
+        row = {
+            "algorithm": title,
+            "minimum": float(gain.min()),
+            "where": decibel(noise.levels[int(gain.argmin())]),
+            "robust": noise.robust(title),
+            **(_noise_gain_on_held_out(noise, title) if sets > 1 else {}),
+        }
         rows.append(row | ({"paper": classifier.paper.robust(title)} if classifier.paper else {}))
     return Table(
         "robust",
