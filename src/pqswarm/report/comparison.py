@@ -166,13 +166,14 @@ class _StudyComparison:
 
     def _say_numbers(self) -> str:
         """The numbers of units of each study."""
-        parts = []
-        for classifier, results in self.classifiers.items():
-            numbers = {
-                name: each.datasets[""].n_runs if self.by_run else each.n_datasets for name, each in results.items()
-            }
-            parts.append(f"{classifier}, {enumerate_words([f'{n} in {name}' for name, n in numbers.items()])}")
-        return "; ".join(parts)
+        numbers = {
+            classifier: [
+                f"{each.datasets[''].n_runs if self.by_run else each.n_datasets} in {name}"
+                for name, each in results.items()
+            ]
+            for classifier, results in self.classifiers.items()
+        }
+        return "; ".join(f"{classifier}, {enumerate_words(each)}" for classifier, each in numbers.items())
 
     def _drawing(self) -> Drawing:
         titles = dict.fromkeys(a.title for study in self.studies.values() for a in study.plan.algorithms)

@@ -753,8 +753,19 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     for name in cells:
         names.setdefault(name.partition(", ")[0], []).append(name)
     n_runs = min(cell.runs for cell in cells.values())
-    finished = _complete_datasets(store, plan, n_runs)
-    complete = [each for each in specifications if finished.issuperset(names[each.name])]
+    # The first runs of all algorithms, and those that run once.
+    runs = [
+        (classifier.name, algorithm.name, run)
+        for classifier in plan.classifiers
+        for algorithm in plan.algorithms
+        for run in range(1 if algorithm.sequential else n_runs)
+    ]
+    finished = {status.key for status in store.statuses() if status.finished}
+    complete = [
+        each
+        for each in specifications
+        if all(RunKey(*run, name) in finished for name in names[each.name] for run in runs)
+    ]
     if sum(not specification.marked for specification in complete) < 2:
         raise PqswarmError(f"{store.folder} has fewer than two finished specifications yet: wait, or resume it.")
     studies = [
@@ -815,18 +826,6 @@ def _summarize_specifications(
         stage_two=[each if len(each) == len(study) else [] for each, study in zip(noise, studies, strict=True)],
         rivals=[title for title in others if title in paper.performance] or others,
     )
-
-
-def _complete_datasets(store: Store, plan: StudyPlan, n_runs: int) -> set[str]:
-    """Names of the data sets on which the first runs of all algorithms, and those that run once, are finished."""
-    finished = {status.key for status in store.statuses() if status.finished}
-    runs = [
-        (classifier.name, algorithm.name, run)
-        for classifier in plan.classifiers
-        for algorithm in plan.algorithms
-        for run in range(1 if algorithm.sequential else n_runs)
-    ]
-    return {dataset for dataset in plan.cells() if all(RunKey(*run, dataset) in finished for run in runs)}
 
 
 def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:

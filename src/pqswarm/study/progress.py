@@ -323,9 +323,15 @@ def _count_study_steps_done(dataset: str, cell: StudyPlan, places: set[tuple[Any
         for seed in held_out_seeds(cell)
     )
     is_generated = (dataset, "Events", "", "") in places
-    steps = {"AllFeatures": "hyperparameters", "OneStandardError": "smaller", "StageTwo": "stage II"}
-    done = {step: kinds[kind] for kind, step in (steps | {"HeldOut": "held-out"}).items()}
-    return Counter({"events": len(cell.dataset.snr) * is_generated + len(tested) * begun} | done)
+    return Counter(
+        {
+            "events": len(cell.dataset.snr) * is_generated + len(tested) * begun,
+            "hyperparameters": kinds["AllFeatures"],
+            "smaller": kinds["OneStandardError"],
+            "stage II": kinds["StageTwo"],
+            "held-out": kinds["HeldOut"],
+        }
+    )
 
 
 def _rank_by_error_and_size(run: RunStatus) -> tuple[float, bool, int]:

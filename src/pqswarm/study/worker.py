@@ -48,10 +48,9 @@ class StudyProblem:
     @cached_property
     def key(self) -> str:
         """A digest of everything that determines the errors."""
-        settings = dict(self.classifier.settings)
-        if settings.get("underflow") is False:  # digests are older than this option
-            del settings["underflow"]
-        classifier = (self.classifier.name, sorted(settings.items()), self.scaling)
+        # Digests are older than this option.
+        settings = [each for each in self.classifier.settings.items() if each != ("underflow", False)]
+        classifier = (self.classifier.name, sorted(settings), self.scaling)
         digest = hashlib.sha256(repr(classifier).encode())
         for array in (self.X, self.y, self.test_fold, *([self.groups.owner] if self.groups else [])):
             digest.update(np.ascontiguousarray(array).tobytes())

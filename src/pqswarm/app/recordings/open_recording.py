@@ -120,7 +120,6 @@ def open_recording_measured_view(
     if found is None:
         return {}
     measured = found.require_series()
-    points = min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:
         return {}

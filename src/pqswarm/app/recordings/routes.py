@@ -28,7 +28,7 @@ from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_tab
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
-from pqswarm.identify.tolerance import ITIC, SEMI, ToleranceCurve
+from pqswarm.identify.tolerance import ITIC, SEMI
 
 _ENVELOPE_WAIT = 0.25
 """Seconds to wait for a better envelope before a coarse view is sent."""
@@ -488,16 +488,11 @@ class CountsRoute(ArchiveRoute):
         queries = self.section.queries
         key = {"months": "months", "hours": "hours", "sarfi": "rows"}.get(what)
         found = await self.work(lambda: getattr(queries, what)(self.event_filter()))
-        self.send_json(
-            {key: found} if key else found | {"curves": [_route_curve("itic", ITIC), _route_curve("semi", SEMI)]}
-        )
-
-
-def _route_curve(name: str, curve: ToleranceCurve) -> dict[str, Any]:
-    def corners(given: "tuple[tuple[float, float], ...]") -> list[list[float | None]]:
-        return [[None if seconds == float("inf") else seconds, percent] for seconds, percent in given]
-
-    return {"name": name, "title": curve.title, "lower": corners(curve.lower), "upper": corners(curve.upper)}
+        curves = [
+            {"name": name, "title": curve.title, "lower": curve.lower, "upper": curve.upper}
+            for name, curve in (("itic", ITIC), ("semi", SEMI))
+        ]
+        self.send_json_text(json_text({key: found} if key else found | {"curves": curves}))
 
 
 class OtherMetersRoute(ArchiveRoute):

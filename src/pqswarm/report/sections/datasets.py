@@ -279,25 +279,27 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
     datasets = classifier.datasets.values()
     if not all(dataset.held_out for dataset in datasets):
         return Content()
-    increases: dict[str, Any] = {}
-    errors: dict[str, Any] = {}
+    titles = (*classifier.titles, *classifier.ensembles, ALL_FEATURES)
+    before = {title: np.array([before_held_out(dataset, title) for dataset in datasets]).T for title in titles}
+    errors = {title: np.array([dataset.held_out[title].mean() for dataset in datasets]) for title in titles}
+    increases = {title: errors[title] - before[title][1] for title in titles}
     rows: list[dict[str, Any]] = []
-    for title in (*classifier.titles, *classifier.ensembles, ALL_FEATURES):
-        before = [before_held_out(dataset, title) for dataset in datasets]
-        sizes, searched = np.array(before).T
-        new = np.array([dataset.held_out[title].mean() for dataset in datasets])
-        errors[title] = new
-        increases[title] = new - searched
-        in_search = None if title in classifier.ensembles else float(searched.mean())
-        rows.append({"subset": title, "size": float(np.mean(sizes)), "J": in_search, "new": float(new.mean())})
-    for row in rows:
-        increase = increases[row["subset"]]
+    for title, increase in increases.items():
+        sizes, searched = before[title]
         optimism = t_interval(increase - increases[ALL_FEATURES])
-        is_mean = row["subset"] in classifier.ensembles
-        is_unknown = is_mean or row["subset"] == ALL_FEATURES or classifier.n_datasets < 2
-        row["increase"] = None if is_mean else float(increase.mean())
-        row["optimism"] = None if is_unknown else float(optimism.mean)
-        row["optimism_interval"] = None if is_unknown else (float(optimism.low), float(optimism.high))
+        is_mean = title in classifier.ensembles
+        is_unknown = is_mean or title == ALL_FEATURES or classifier.n_datasets < 2
+        rows.append(
+            {
+                "subset": title,
+                "size": float(sizes.mean()),
+                "J": None if is_mean else float(searched.mean()),
+                "new": float(errors[title].mean()),
+                "increase": None if is_mean else float(increase.mean()),
+                "optimism": None if is_unknown else float(optimism.mean),
+                "optimism_interval": None if is_unknown else (float(optimism.low), float(optimism.high)),
+            }
+        )
     where = f"the {study.item}s of the other data sets" if study.plan.is_tested_across else f"held-out {study.item}s"
     table = Table(
         "held-out",

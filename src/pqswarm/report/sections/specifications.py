@@ -227,10 +227,11 @@ def specifications_content(study: MultiverseSummary) -> Content:
         "Below, the keys of the plan that each specification sets. For its whole plan: pqswarm plan show DIR "
         "--specification NAME."
     )
-    listings = {}
-    for each in study.specifications:
-        changes = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in each.changes.items()]
-        listings[f"Specification {each.name}"] = "\n".join(changes) or "the plan itself"
+    changes = {
+        each.name: [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in each.changes.items()]
+        for each in study.specifications
+    }
+    listings = {f"Specification {name}": "\n".join(lines) or "the plan itself" for name, lines in changes.items()}
     return Content(words=[words], tables=[table], listings=listings)
 
 
