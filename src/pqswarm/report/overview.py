@@ -48,7 +48,7 @@ _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 
 
 
 def overview_of_study(study: DatasetSummary | StudySummary) -> Content:
-    """Return the first screen of the report on one data set, where the unit is the run, or on several, the unit.
+    """Return the first screen of the report on one data set, where the unit is the run, or on several data sets.
 
     It has the errors on new data, one figure, and whether the paper holds, if the plan asks for it.
     """
