@@ -461,9 +461,7 @@ class MultiverseSummary(Summary):
     datasets: list[str]  # of a specification
     missing: int  # number of the other specifications
     classifiers: list[ClassifierAcrossSpecifications]
-    first: (
-        DatasetSummary  # the results on the first data set of the first specification that is marked, or of the first
-    )
+    first: DatasetSummary  # on the first data set of the first specification that is marked, or of the first
     where: dict[str, str] = field(default_factory=dict)
 
     @cached_property
