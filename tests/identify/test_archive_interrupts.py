@@ -37,7 +37,7 @@ try:
             pass
         with Store(folder) as store:
             press()
-            store._database.select(ENDLESS)
+            store.database.select(ENDLESS)
     with Archive(folder, read_only=True) as archive:
         if how == "query":
             press()

@@ -18,7 +18,7 @@ from pqswarm.report.claims import (
     check_claims,
     claims_table,
 )
-from pqswarm.report.overview import overview_limits, overview_of_dataset
+from pqswarm.report.overview import overview_limits, overview_of_study
 from pqswarm.report.summary import ClassifierAcrossDatasets, StudySummary
 from pqswarm.statistics import compare_runs
 
@@ -196,7 +196,7 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
 @pytest.mark.slow
 def test_without_the_paper_the_first_screen_has_no_claims(tiny):
     assert claims_table(tiny) is None
-    overview = overview_of_dataset(tiny)
+    overview = overview_of_study(tiny)
     assert not overview.tables
     assert len(overview.answer) == len(tiny.classifiers)
     error = 100 * tiny.classifiers[0].held_out["my swarm+"].mean()

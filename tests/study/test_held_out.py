@@ -38,7 +38,7 @@ def test_predictions_are_those_of_the_estimator(name, n_jobs):
 def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
     before = contents(study_copy)
     with Store(study_copy, write=True) as store:
-        store._database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
+        store.database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
     made, tested = [], []
 
     def make(plan, data, seed, levels, jobs, folder):

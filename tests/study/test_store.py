@@ -108,14 +108,14 @@ def test_checkpoints_come_back_bit_for_bit_and_go_on_alike(tmp_path):
 def test_finishing_removes_the_checkpoint_in_the_same_transaction(tmp_path):
     with Store(tmp_path, write=True) as store:
         store.save_checkpoints([checkpoint(0), checkpoint(1)])
-        store._database.connection.execute(
+        store.database.connection.execute(
             "CREATE TRIGGER t BEFORE DELETE ON checkpoints BEGIN SELECT RAISE(ABORT, 'stop'); END"
         )
         with pytest.raises(PqswarmError):
             store.finish(record(0))
         assert store.finished() == []
         assert len(store.checkpoints()) == 2
-        store._database.connection.execute("DROP TRIGGER t")
+        store.database.connection.execute("DROP TRIGGER t")
         store.finish(record(0))
         assert [one.key.run for one in store.finished()] == [0]
         assert [key.run for key in store.checkpoints()] == [1]
@@ -152,7 +152,7 @@ def test_format_of_the_file(tmp_path):
         assert db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION == 3
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     with Store(tmp_path, write=True) as store:
-        assert store._database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert store.database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2
 
 
 def test_there_is_no_study(tmp_path):
@@ -180,7 +180,7 @@ def test_an_empty_file_is_what_an_early_kill_leaves(tmp_path):
 @pytest.mark.parametrize("schema", [1, 4])
 def test_other_schemas_are_refused(tmp_path, write, schema):
     with Store(tmp_path, write=True) as store:
-        store._database.connection.execute(f"PRAGMA user_version = {schema}")
+        store.database.connection.execute(f"PRAGMA user_version = {schema}")
     before = (tmp_path / "study.sqlite").read_bytes()
     with pytest.raises(FileFormatError, match=f"has schema {schema}, but this pqswarm reads 3"):
         Store(tmp_path, write=write)
@@ -246,14 +246,14 @@ def fill(store):
 
 def test_a_full_database_keeps_finished_runs(tmp_path):
     with Store(tmp_path, write=True) as store:
-        pages = store._database.connection.execute("PRAGMA page_count").fetchone()[0]
-        store._database.connection.execute(f"PRAGMA max_page_count = {pages + 4}")
+        pages = store.database.connection.execute("PRAGMA page_count").fetchone()[0]
+        store.database.connection.execute(f"PRAGMA max_page_count = {pages + 4}")
         done = fill(store)
         assert done > 3
         with pytest.raises(PqswarmError, match="the disk is full"):
             store.save_checkpoints([checkpoint()])
         assert len(store.finished()) == done
-        store._database.connection.execute("PRAGMA max_page_count = 100000")
+        store.database.connection.execute("PRAGMA max_page_count = 100000")
         store.finish(record(done))
     with Store(tmp_path, write=True) as store:
         for run, one in enumerate(store.finished()):

@@ -127,14 +127,14 @@ def test_random_damage_gives_clear_errors_only(tmp_path, healthy):
 def test_a_damaged_checkpoint_is_ignored(tmp_path):
     with Store(tmp_path, write=True) as store:
         store.save_checkpoints([checkpoint(run) for run in range(7)])
-        store._database.connection.execute("UPDATE checkpoints SET n_evaluations = 'many' WHERE run = 4")
-        store._database.connection.execute("UPDATE checkpoints SET best_error = 'small' WHERE run = 5")
-        store._database.connection.execute("UPDATE checkpoints SET seconds = 9e999 WHERE run = 6")
-        store._database.connection.execute("UPDATE checkpoints SET state = x'00' WHERE run = 0")
-        store._database.connection.execute(
+        store.database.connection.execute("UPDATE checkpoints SET n_evaluations = 'many' WHERE run = 4")
+        store.database.connection.execute("UPDATE checkpoints SET best_error = 'small' WHERE run = 5")
+        store.database.connection.execute("UPDATE checkpoints SET seconds = 9e999 WHERE run = 6")
+        store.database.connection.execute("UPDATE checkpoints SET state = x'00' WHERE run = 0")
+        store.database.connection.execute(
             "UPDATE checkpoints SET state = substr(state, 1, length(state) - 9) WHERE run = 1"
         )
-        store._database.connection.execute("UPDATE checkpoints SET state = 'text' WHERE run = 2")
+        store.database.connection.execute("UPDATE checkpoints SET state = 'text' WHERE run = 2")
     with Store(tmp_path) as store:
         assert [key.run for key in store.checkpoints()] == [3]
 
@@ -191,6 +191,6 @@ def test_rows_that_cannot_be_what_was_written_are_refused(tmp_path, change):
     with Store(tmp_path, write=True) as store:
         store.finish(record())
         store.put(AllFeatures("k-NN", 0.25))
-        store._database.connection.execute(change)
+        store.database.connection.execute(change)
     with Store(tmp_path) as store, pytest.raises(FileFormatError, match=r"is damaged .*restore it from a copy"):
         _ = store.finished(), store.find(AllFeatures, "k-NN"), store.statuses()

@@ -51,7 +51,8 @@ def finished(problem, runs, limit, **changes):
             assert record.seconds > 0
         if not outcome.running:
             return done, slices
-        assert outcome.evaluations > 0
+        before = [left.checkpoints[run.key].n_evaluations for run in outcome.running if run.key in left.checkpoints]
+        assert sum(run.n_evaluations for run in outcome.running) > sum(before)
         left = unfinished_runs(left, outcome)
 
 
@@ -78,7 +79,6 @@ def test_cuts_and_companions_change_nothing(problems, classifier, algorithm):
 
 def test_evaluations_are_counted(problems):
     outcome = advance(group(problems["NB"], [1, 2], max_evaluations=205), inf)
-    assert outcome.evaluations == 410
     assert [record.result.n_evaluations for record in outcome.finished] == [205, 205]
 
 

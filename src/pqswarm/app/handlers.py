@@ -225,18 +225,12 @@ class PageUpdatesHandler(BaseHandler):
         except StreamClosedError:
             pass
         finally:
-            self._close_page()
-
-    def on_connection_close(self) -> None:
-        """Stop all work for the page."""
-        super().on_connection_close()
-        self._close_page()
-        if self._page is not None:
-            self._page.send({})  # wakes the loop above, which then finds the stream closed
-
-    def _close_page(self) -> None:
-        page = self._page
-        if page is not None:
             page.close()
             if self.workbench.pages.get(page.name) is page:
                 del self.workbench.pages[page.name]
+
+    def on_connection_close(self) -> None:
+        """Wake the loop of :meth:`get`, which then finds the stream closed."""
+        super().on_connection_close()
+        if self._page is not None:
+            self._page.send({})

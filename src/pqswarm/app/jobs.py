@@ -166,26 +166,18 @@ class AnswerCache:
 
         A cached answer must have the same stamp; while its subject is changing, a recent one is enough.
         """
-        if self._holds(key, stamp, changing):
-            return self._answers[key][1]
         lock = self._computing.setdefault(key, asyncio.Lock())
         async with lock:
-            if not self._holds(key, stamp, changing):  # it was not computed meanwhile
+            known_stamp, answer, reusable_until = self._answers.get(key, (None, None, 0.0))
+            if known_stamp != stamp and not (changing and time.monotonic() < reusable_until):
                 start = time.monotonic()
-                value = await work()
+                answer = await work()
                 end = time.monotonic()
-                self._answers[key] = stamp, value, end + _REUSE_FACTOR * (end - start)
-            found = self._answers[key][1]
+                self._answers[key] = stamp, answer, end + _REUSE_FACTOR * (end - start)
+            self._answers.move_to_end(key)
             while len(self._answers) > _MAX_ANSWERS:
                 self._answers.popitem(last=False)
-            return found
-
-    def _holds(self, key: tuple[str, ...], stamp: object, changing: bool) -> bool:
-        if key not in self._answers:
-            return False
-        known_stamp, _, reusable_until = self._answers[key]
-        self._answers.move_to_end(key)
-        return known_stamp == stamp or (changing and time.monotonic() < reusable_until)
+            return answer
 
 
 class ByteCache(Generic[_Key, _Value]):

@@ -123,7 +123,7 @@ class FollowedStudies:
                     if gone:
                         page.send({"about": "studies", "gone": gone})
                 await asyncio.sleep(max(self._interval, cost / _MAX_LOAD))
-            await self.run(self._close)
+            await self.run(self._close_idle)
             if not self._watching:  # no page was opened meanwhile
                 return
 
@@ -147,8 +147,12 @@ class FollowedStudies:
         return [study.row for study in self._studies.values()]
 
     def use(self, wanted: str, function: Callable[[FollowedStudy, Follower], _Result]) -> _Result:
-        """Apply a function to a study, given by its ID, and its follower."""
-        study = self.find(wanted)
+        """Apply a function to a study, given by its ID, if it is still in the folder, and its follower."""
+        if wanted not in self._studies:
+            self._search(force=True)
+        study = self._studies.get(wanted)
+        if study is None or not self._exists(study.folder):
+            raise HTTPMissing("There is no such study in the folder.")
         try:
             study.used = time.monotonic()
             return function(study, study.open())
@@ -160,20 +164,14 @@ class FollowedStudies:
         finally:
             self._close_idle()
 
-    def find(self, wanted: str) -> FollowedStudy:
-        """Return a study by its ID, if it is still in the folder."""
-        if wanted not in self._studies:
-            self._search(force=True)
-        study = self._studies.get(wanted)
-        if study is None or not self._exists(study.folder):
-            raise HTTPMissing("There is no such study in the folder.")
-        return study
-
     def _poll(self) -> tuple[list[dict[str, Any]], list[str], float]:
         """Return changed rows, IDs of removed studies, and the CPU time taken [s]."""
         start = time.thread_time()
         self._search()
-        gone = self._forget_removed()
+        gone = [study for study in self._studies.values() if not self._exists(study.folder)]
+        for study in gone:
+            study.close()
+            del self._studies[study.id]
         changed = []
         for study in self._studies.values():
             before = study.row
@@ -181,7 +179,7 @@ class FollowedStudies:
             if study.row != before:
                 changed.append(study.row)
         self._close_idle()
-        return changed, gone, time.thread_time() - start
+        return changed, [study.id for study in gone], time.thread_time() - start
 
     def _refresh(self, study: FollowedStudy) -> None:
         stamp = store_stamp(study.folder)
@@ -199,24 +197,12 @@ class FollowedStudies:
             study.row = _empty_followed_row(study) | {"state": "unreadable", "error": reason}
 
     def _close_idle(self) -> None:
-        """Close stores that are not in use."""
+        """Close stores that are not in use: all, if no page shows studies."""
         idle = [study for study in self._studies.values() if study.follower is not None]
         if self._watching:
             idle = [study for study in idle if study.row.get("state") != "running"]
         for study in sorted(idle, key=lambda study: -study.used)[_MAX_IDLE_STORES if self._watching else 0 :]:
             study.close()
-
-    def _close(self) -> None:
-        for study in self._studies.values():
-            study.close()
-
-    def _forget_removed(self) -> list[str]:
-        """Forget studies that were removed; return their IDs."""
-        gone = [study for study in self._studies.values() if not self._exists(study.folder)]
-        for study in gone:
-            study.close()
-            del self._studies[study.id]
-        return [study.id for study in gone]
 
     def _exists(self, folder: Path) -> bool:
         path = folder / FILE_NAME
@@ -327,9 +313,9 @@ class RenderedStudyReport:
 
 @dataclass(frozen=True, eq=False)
 class StudyState:
-    """A study, a text that changes when its report does, and whether it is running."""
+    """The studies of a report, a text that changes when the report does, and whether one of them is running."""
 
-    study: FollowedStudy
+    studies: list[FollowedStudy]
     version: str
     is_running: bool
 
@@ -342,15 +328,15 @@ class StudyReportHandler(BaseHandler):
 
         Of a running study without enough results, send the reason instead.
         """
-        states = await self._look(name)
+        state = await self._look(name)
         try:
-            report = await self._render(states)
+            report = await self._render(state)
         except PqswarmError as error:
-            if not any(state.is_running for state in states):
+            if not state.is_running:
                 raise
             self.send_json({"reason": str(error)})
             return
-        is_latest = report.version == _study_version(states)
+        is_latest = report.version == state.version
         self.send_json({"version": report.version, "latest": is_latest, "seconds": round(report.seconds, 3)})
 
     async def get(self, name: str) -> None:
@@ -367,23 +353,24 @@ class StudyReportHandler(BaseHandler):
         self.set_header("Cross-Origin-Opener-Policy", "unsafe-none")  # required by the sandbox
         self.finish(report.html)
 
-    async def _look(self, name: str) -> list[StudyState]:
+    async def _look(self, name: str) -> StudyState:
         second = self.get_query_argument("with", None)
         if second == name:
             raise HTTPRefusal("Choose another study to compare with.", 400)
         names = [name] if second is None else [name, second]
-        return [await self.workbench.studies.run(self.workbench.studies.use, each, read_study_state) for each in names]
+        use = self.workbench.studies.use
+        states = [await self.workbench.studies.run(use, each, read_study_state) for each in names]
+        studies = [study for state in states for study in state.studies]
+        return StudyState(studies, "; ".join(one.version for one in states), any(one.is_running for one in states))
 
-    async def _render(self, states: list[StudyState]) -> RenderedStudyReport:
+    async def _render(self, state: StudyState) -> RenderedStudyReport:
         """The latest report, or a recent one of a running study."""
-        studies = [state.study for state in states]
-        version = _study_version(states)
 
         async def render() -> RenderedStudyReport:
-            return await self.work(_render_study_report, self.job.check, studies, version)
+            return await self.work(_render_study_report, self.job.check, state.studies, state.version)
 
         report: RenderedStudyReport = await self.workbench.studies.answers.get(
-            tuple(study.id for study in studies), version, render, any(state.is_running for state in states)
+            tuple(study.id for study in state.studies), state.version, render, state.is_running
         )
         return report
 
@@ -392,12 +379,8 @@ def read_study_state(study: FollowedStudy, follower: Follower) -> StudyState:
     """Return the state of a study; while it runs, only the number of steps done makes a new version."""
     status = follower.read_status()
     if status.state == "running":
-        return StudyState(study, " ".join(str(stage.done) for stage in status.stages), True)
-    return StudyState(study, f"{status.state} {store_stamp(study.folder)}", False)
-
-
-def _study_version(states: list[StudyState]) -> str:
-    return "; ".join(state.version for state in states)
+        return StudyState([study], " ".join(str(stage.done) for stage in status.stages), True)
+    return StudyState([study], f"{status.state} {store_stamp(study.folder)}", False)
 
 
 def _render_study_report(check: Callable[[], None], studies: list[FollowedStudy], version: str) -> RenderedStudyReport:

@@ -10,21 +10,17 @@ from pqswarm._base.text import count_text, unit_text
 from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.options import (
     FIGURES,
-    Border,
-    EventsPerClass,
-    Level,
     Overwrite,
     Parameters,
     Preset,
     Rate,
     Seed,
-    Snr,
     Stopped,
-    Wavelet,
     argument,
     check_ending,
     check_writable,
     complete_event,
+    complete_names,
     complete_preset,
     option,
     read_assignments,
@@ -36,7 +32,7 @@ from pqswarm.errors import PqswarmError
 
 def dataset(
     out: Annotated[Path, option("FILE", "Output file (npz).", "--out", "-o")] = Path("dataset.npz"),
-    events_per_class: EventsPerClass = 250,
+    events_per_class: Annotated[int, option("N", "Events per class of the preset.")] = 250,
     snr: Annotated[
         str, option("DB,...", "Noise levels in dB, separated by commas; inf means no noise.")
     ] = "inf,50,45,40,35,30,25,20",
@@ -45,9 +41,25 @@ def dataset(
     parameters: Parameters = None,
     jobs: Annotated[int, option("N", "Threads; -1 uses all cores.", "--jobs", "-j")] = -1,
     csv: Annotated[Path | None, option("FILE", "Also write the features at the first noise level as CSV.")] = None,
-    wavelet: Wavelet = "sym6",
-    level: Level = None,
-    border: Border = "symmetric",
+    wavelet: Annotated[
+        str,
+        option(
+            "NAME",
+            "db1 (haar) to db10, sym4 to sym10, or coif1 to coif5.",
+            autocompletion=complete_names("pqswarm.features", "WAVELETS"),
+        ),
+    ] = "sym6",
+    level: Annotated[
+        int | None, option("N", "Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
+    ] = None,
+    border: Annotated[
+        str,
+        option(
+            "MODE",
+            "Extension of the signal at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
+            autocompletion=complete_names("pqswarm.features", "BORDERS"),
+        ),
+    ] = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
     """Generate a data set: events and their wavelet features.
@@ -101,7 +113,7 @@ def plot(
     out: Annotated[
         Path | None, option("FILE", "Output file: PNG, SVG or PDF.", "--out", "-o", show_default="EVENT.png")
     ] = None,
-    snr: Snr = float("inf"),
+    snr: Annotated[float, option("DB", "Signal-to-noise ratio in dB; inf means no noise.")] = float("inf"),
     seed: Seed = 0,
     preset: Preset = "paper",
     source: Annotated[str, option("NAME", "model, or bench for the simulated test bench.")] = "model",

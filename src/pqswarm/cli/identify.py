@@ -1,6 +1,7 @@
 """``pqswarm identify``: identify the events in recordings."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from errno import EPIPE
 from functools import lru_cache
@@ -16,7 +17,6 @@ from pqswarm.cli.options import (
     ANALYSIS_OPTIONS,
     Channels,
     Frequency,
-    FrequencyBand,
     MaxMegabytes,
     ModelFile,
     Nominal,
@@ -57,7 +57,10 @@ def identify(
     model: ModelFile = None,
     rate: Rate = None,
     frequency: Frequency = None,
-    frequency_band: FrequencyBand = None,
+    frequency_band: Annotated[
+        tuple[float, float] | None,
+        option("LOW HIGH", "Frequencies in Hz between which there is no event.", show_default="1 % about nominal"),
+    ] = None,
     max_mb: MaxMegabytes = None,
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analyzed again.")
@@ -102,27 +105,24 @@ def identify(
     paths, missing = find_recordings(files)
     results = _IdentifyResults(as_json, outputs, paths)
     results.start(missing)
-    open_archive = None if archive is None else Archive(archive)
     is_stopped = False
-    try:
-        for path, file_results, remark in identify_many(
-            paths,
-            options,
-            model_path=model,
-            archive=open_archive,
-            jobs=workers,
-            cluster=cluster,
-            again=reanalyze or pdf is not None,
-            after=None if pdf is None else results.add_sheets,
-        ):
-            if results.unprinted and not outputs and open_archive is None:
-                break
-            results.add_file(path, file_results, remark)
-    except KeyboardInterrupt:
-        is_stopped = True
-    finally:
-        if open_archive is not None:
-            open_archive.close()
+    with nullcontext() if archive is None else Archive(archive) as open_archive:
+        try:
+            for path, file_results, remark in identify_many(
+                paths,
+                options,
+                model_path=model,
+                archive=open_archive,
+                jobs=workers,
+                cluster=cluster,
+                again=reanalyze or pdf is not None,
+                after=None if pdf is None else results.add_sheets,
+            ):
+                if results.unprinted and not outputs and open_archive is None:
+                    break
+                results.add_file(path, file_results, remark)
+        except KeyboardInterrupt:
+            is_stopped = True
     results.end()
     written = list(results.write(options["site"], options["reading"]))
     for path in written:
@@ -156,8 +156,7 @@ class _IdentifyResults:
     recordings: "list[ListedRecording]" = field(default_factory=list)
     sheets: "SheetBook | None" = None
     failures: "list[Failure]" = field(default_factory=list)
-    file: str = ""
-    printed: set[str] = field(default_factory=set)
+    printed: set[str] = field(default_factory=set)  # notes of this file
     n_files: int = 0
     n_events: int = 0
     n_recordings: int = 0
@@ -176,6 +175,7 @@ class _IdentifyResults:
     def add_file(self, path: Path, file_results: "Iterable[Analysis | Failure]", remark: str) -> None:
         """Add the recordings of a file."""
         self.n_files += 1
+        self.printed.clear()
         if len(self.paths) > 1:
             remark = f" ({remark})" if remark else ""
             echo(f"[{self.n_files}/{len(self.paths)}] {file_text(path)}{remark}", err=True)
@@ -205,9 +205,6 @@ class _IdentifyResults:
         if self.as_json:
             text = ("," if self.n_recordings else "") + "\n" + json_text(analysis.as_dict(), indent=1)
         else:
-            if analysis.path != self.file:
-                self.file = analysis.path
-                self.printed = set()
             text = _identified_text(analysis, rows, self.printed) + "\n"
         if "--html" in self.outputs:
             from pqswarm.identify.show.page import ListedRecording

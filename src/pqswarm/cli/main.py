@@ -28,8 +28,6 @@ from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError, shorten
 
-_ABOUT = "Analyze power-quality recordings and select the features that identify events."
-
 app = typer.Typer(
     name="pqswarm",
     cls=CommandGroup,
@@ -37,7 +35,6 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help=_ABOUT,
     epilog="Try: pqswarm study quick",
 )
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {

@@ -74,33 +74,12 @@ Preset = Annotated[
 Parameters = Annotated[
     list[str] | None, option("NAME=VALUE", "Fix a parameter, such as frequency=60; repeatable.", "--set")
 ]
-EventsPerClass = Annotated[int, option("N", "Events per class of the preset.")]
 Jobs = Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")]
 Changes = Annotated[
     list[str] | None, option("KEY=VALUE", "Change a key of the plan, such as runs=5; repeatable.", "--set")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, option("N", "Seed; the same seed gives the same result.")]
-Wavelet = Annotated[
-    str,
-    option(
-        "NAME",
-        "db1 (haar) to db10, sym4 to sym10, or coif1 to coif5.",
-        autocompletion=complete_names("pqswarm.features", "WAVELETS"),
-    ),
-]
-Level = Annotated[
-    int | None, option("N", "Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
-]
-Border = Annotated[
-    str,
-    option(
-        "MODE",
-        "Extension of the signal at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
-        autocompletion=complete_names("pqswarm.features", "BORDERS"),
-    ),
-]
-Snr = Annotated[float, option("DB", "Signal-to-noise ratio in dB; inf means no noise.")]
 
 
 def check_writable(path: Path, overwrite: bool) -> None:
@@ -196,10 +175,6 @@ ReferenceChoice = Annotated[
 Nominal = Annotated[str | None, option("VOLTS", "Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV.")]
 Rate = Annotated[float | None, option("HZ", "Sampling rate in Hz; overrides that of the file.")]
 Frequency = Annotated[float | None, option("HZ", "Nominal frequency in Hz; overrides that of the file.")]
-FrequencyBand = Annotated[
-    tuple[float, float] | None,
-    option("LOW HIGH", "Frequencies in Hz between which there is no event.", show_default="1 % about nominal"),
-]
 ArchiveFolder = Annotated[
     Path | None,
     option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder"),

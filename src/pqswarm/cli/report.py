@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from pqswarm._base.text import count_text
 from pqswarm.cli.options import argument, choose_format, option
 from pqswarm.errors import PqswarmError
 
@@ -68,8 +69,8 @@ def report(
         if out is not None:
             raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
         form = format or ("pdf" if single_column else "svg")
-        number = len(write_figures(studies, figures, form, column=single_column))
-        typer.echo(f"wrote {number} figure{'s' * (number != 1)} to {figures.resolve()}")
+        written = write_figures(studies, figures, form, column=single_column)
+        typer.echo(f"wrote {count_text(len(written), 'figure')} to {figures.resolve()}")
         return
     if single_column:
         raise PqswarmError("--single-column is for figures: give --figures a folder.")

@@ -85,8 +85,12 @@ def study(
     except (KeyboardInterrupt, SystemError) as error:
         if not _is_study_interrupt(error):
             raise
-        given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
-        given |= {"--cluster": cluster, "--specification": specification}
+        given = {
+            "--jobs": jobs if jobs != -1 else None,
+            "--device": device if device != "cpu" else None,
+            "--cluster": cluster,
+            "--specification": specification,
+        }
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         options += [part for change in changes or () for part in ("--set", change)]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
@@ -156,8 +160,6 @@ def _is_study_interrupt(error: BaseException | None) -> bool:
 
 def _study_duration_text(seconds: float) -> str:
     """Return a duration as text."""
-    if seconds == float("inf"):
-        return "unknown time"
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
         hours, minutes = divmod(round(seconds / 60), 60)

@@ -149,10 +149,6 @@ class _ClaimEvidence:
         runs = self.runs(quantity, title)
         return runs[0] if self.by_run else np.array([each.mean() for each in runs])
 
-    def mean(self, quantity: Quantity, title: str) -> float:
-        """The mean over the units."""
-        return float(self.values(quantity, title).mean())
-
     def compare(self, quantity: Quantity, pairs: Sequence[tuple[str, str]]) -> Sequence[Comparison | PairedComparison]:
         """Compare pairs of algorithms."""
         runs = {title: self.runs(quantity, title) for pair in pairs for title in pair}
@@ -211,8 +207,7 @@ def _order_claim(
 
 
 def _lowest_claim(evidence: _ClaimEvidence, quantity: Quantity) -> Outcome:
-    key = {"error": "mean_J", "size": "mean_size", "score": "score"}[quantity]
-    printed = {title: row[key] for title, row in evidence.classifier.paper.performance.items()}
+    printed = evidence.classifier.paper.means(quantity)
     rival = min((title for title in printed if title != HERO), key=lambda title: printed[title])
     show = _SHOW[quantity]
     words = f"; paper: {show(printed[HERO])}, {rival} {show(printed[rival])}"
@@ -249,8 +244,8 @@ def _ranges_claim(evidence: _ClaimEvidence) -> Outcome:
     whole = float(evidence.classifier.all_features.mean())
     n = evidence.classifier.n_features
     ours = {
-        "PI": [100 * (1 - evidence.mean("error", title) / whole) for title in titles] if whole else [0.0],
-        "Xi": [100 * (1 - evidence.mean("size", title) / n) for title in titles],
+        "PI": [100 * (1 - evidence.classifier.mean("error", title) / whole) for title in titles] if whole else [0.0],
+        "Xi": [100 * (1 - evidence.classifier.mean("size", title) / n) for title in titles],
     }
     parts = []
     within = True
@@ -451,11 +446,9 @@ def _significant_in_specifications(classifier: ClassifierAcrossSpecifications, q
     values = classifier.values(quantity)
     titles = [classifier.baseline, *classifier.rivals]
     table = np.array([values[title] for title in titles])
-    shown = []
-    for i in range(table.shape[1]):
-        result = posthoc(friedman(table[:, i].reshape(len(titles), -1).T, names=titles), titles[0], alpha=ALPHA)
-        shown.append(bool((result.p_hommel <= ALPHA).all() and (result.differences > 0).all()))
-    return np.array(shown)
+    ranks = [friedman(table[:, i].reshape(len(titles), -1).T, names=titles) for i in range(table.shape[1])]
+    tests = [posthoc(each, titles[0], alpha=ALPHA) for each in ranks]
+    return np.array([bool((test.p_hommel <= ALPHA).all() and (test.differences > 0).all()) for test in tests])
 
 
 def _variants_in_specifications(classifier: ClassifierAcrossSpecifications) -> BoolArray | None:
@@ -585,17 +578,21 @@ def check_claims_in_specifications(
 ) -> dict[str, BoolArray]:
     """Return whether each claim holds, in each specification of the design, and who has the lower error rate."""
     hero = classifier.baseline
-    checked: dict[str, BoolArray] = {}
-    for claim in CLAIMS:
-        holds = None if claim.in_specifications is None else claim.in_specifications(classifier)
-        if holds is not None:
-            checked[claim.statement.format(hero=hero)] = holds
-    for title in classifier.rivals:
-        checked[f"{hero} has a lower mean error rate than {title}"] = classifier.is_lower("error", hero, title)
-    for title in classifier.errors:
-        if title not in (hero, "SFFS", *classifier.rivals):
-            checked[f"{title} has a lower mean error rate than {hero}"] = classifier.is_lower("error", title, hero)
-    return {statement: holds[study.counted] for statement, holds in checked.items()}
+    checked = {
+        claim.statement.format(hero=hero): claim.in_specifications(classifier)
+        for claim in CLAIMS
+        if claim.in_specifications is not None
+    }
+    checked |= {
+        f"{hero} has a lower mean error rate than {title}": classifier.is_lower("error", hero, title)
+        for title in classifier.rivals
+    }
+    checked |= {
+        f"{title} has a lower mean error rate than {hero}": classifier.is_lower("error", title, hero)
+        for title in classifier.errors
+        if title not in (hero, "SFFS", *classifier.rivals)
+    }
+    return {statement: holds[study.counted] for statement, holds in checked.items() if holds is not None}
 
 
 def all_claims(study: DatasetSummary | StudySummary) -> dict[str, list[Claim]]:

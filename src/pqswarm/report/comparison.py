@@ -94,7 +94,7 @@ class _StudyComparison:
 
     def _say_caution(self) -> str:
         first, *others = self.studies.values()
-        if all(first.has_same_data(other) for other in others):
+        if all(first.searched_data == other.searched_data for other in others):
             return f"The studies searched on the same {first.item}s: differences are due to the searches."
         return (
             f"The studies searched on different {first.item}s: differences may be due to the {first.item}s, the "
@@ -159,20 +159,21 @@ class _StudyComparison:
 
     def _is_paired(self, name: str) -> bool:
         """Whether a study has the data sets of the first."""
-        return not self.by_run and self.studies[self.base].has_same_data(self.studies[name])
+        return not self.by_run and self.studies[self.base].searched_data == self.studies[name].searched_data
 
     def _test(self, name: str, first: FloatArray, second: FloatArray) -> float:
         return wilcoxon_signed_rank(first, second) if self._is_paired(name) else mann_whitney(first, second)[0]
 
     def _say_numbers(self) -> str:
         """The numbers of units of each study."""
-        parts = []
-        for classifier, results in self.classifiers.items():
-            numbers = {
-                name: each.datasets[""].n_runs if self.by_run else each.n_datasets for name, each in results.items()
-            }
-            parts.append(f"{classifier}, {enumerate_words([f'{n} in {name}' for name, n in numbers.items()])}")
-        return "; ".join(parts)
+        numbers = {
+            classifier: [
+                f"{each.datasets[''].n_runs if self.by_run else each.n_datasets} in {name}"
+                for name, each in results.items()
+            ]
+            for classifier, results in self.classifiers.items()
+        }
+        return "; ".join(f"{classifier}, {enumerate_words(each)}" for classifier, each in numbers.items())
 
     def _drawing(self) -> Drawing:
         titles = dict.fromkeys(a.title for study in self.studies.values() for a in study.plan.algorithms)

@@ -1,7 +1,7 @@
 """The content of a report, independent of its format: overview, and sections on each classifier and the study."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -11,7 +11,6 @@ from pqswarm.report.overview import (
     describe_dataset,
     describe_multiverse,
     describe_study,
-    overview_of_dataset,
     overview_of_multiverse,
     overview_of_study,
 )
@@ -82,24 +81,18 @@ def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Documen
     """Return the report of a study: on one data set with all sections, on several, or of a multiverse."""
     if isinstance(study, StudySummary) and study.only is not None:
         return compose(replace(study.only, plan=study.plan))
-    sections: Sequence[Section] = list(REGISTRY.values())
-    if isinstance(study, DatasetSummary):
-        overview = overview_of_dataset(study)
-        description = describe_dataset(study)
-    elif isinstance(study, StudySummary):
-        sections = SECTIONS_OVER_DATASETS
-        overview = overview_of_study(study)
-        description = describe_study(study)
-    else:
-        sections = SECTIONS_OVER_SPECIFICATIONS
-        overview = overview_of_multiverse(study)
-        description = describe_multiverse(study)
+    kinds: dict[type, tuple[Sequence[Section], Callable[[Any], Content], Callable[[Any], str]]] = {
+        DatasetSummary: (tuple(REGISTRY.values()), overview_of_study, describe_dataset),
+        StudySummary: (SECTIONS_OVER_DATASETS, overview_of_study, describe_study),
+        MultiverseSummary: (SECTIONS_OVER_SPECIFICATIONS, overview_of_multiverse, describe_multiverse),
+    }
+    sections, overview, describe = kinds[type(study)]
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     stages = [(s, s.content(study)) for s in PAPER_SECTIONS] if study.plan.paper else []
     document = Document(
         title=study.plan.title,
-        overview=overview,
-        description=" ".join([description, *(sentence for _, content in general for sentence in content.answer)]),
+        overview=overview(study),
+        description=" ".join([describe(study), *(sentence for _, content in general for sentence in content.answer)]),
         version=study.about.version,
         chapters=tuple(_compose_document_chapter(study, classifier, sections) for classifier in study.classifiers),
         parts=tuple(_name_document_parts(section, content, "") for section, content in general if content.shown),

@@ -38,7 +38,7 @@ from pqswarm.report.summary import (
 )
 from pqswarm.study import StudyPlan, load_plan
 from pqswarm.study.findings import ALL_FEATURES
-from pqswarm.study.plan import HeldOutPlan, held_out_seeds
+from pqswarm.study.plan import held_out_seeds
 
 NewData = tuple[float, float, float | None]
 """Number of features, error rate in the search, and on new data (None if it was not tested)."""
@@ -47,26 +47,26 @@ _MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
 _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %
 
 
-def overview_of_dataset(study: DatasetSummary) -> Content:
-    """Return the first screen of the report on one data set, where the unit is the run."""
-    return _overview_content(study, StudySummary.of(study), overview_limits(study))
+def overview_of_study(study: DatasetSummary | StudySummary) -> Content:
+    """Return the first screen of the report on one data set, where the unit is the run, or on several data sets.
 
-
-def overview_of_study(study: StudySummary) -> Content:
-    """Return the first screen of the report on several data sets, which are the unit."""
-    words = (
-        f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to expect "
-        f"on further data sets of the same kind. For the report on one data set: pqswarm report DIR --dataset NAME."
-    )
-    return _overview_content(study, study, words)
-
-
-def _overview_content(study: DatasetSummary | StudySummary, datasets: StudySummary, words: str) -> Content:
-    """The errors on new data, one figure, and whether the paper holds, if the plan asks for it."""
+    It has the errors on new data, one figure, and whether the paper holds, if the plan asks for it.
+    """
+    if isinstance(study, DatasetSummary):
+        datasets = StudySummary.of(study)
+        words = overview_limits(study)
+    else:
+        datasets = study
+        words = (
+            f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to "
+            f"expect on further data sets of the same kind. For the report on one data set: pqswarm report DIR "
+            f"--dataset NAME."
+        )
     panels = {each.name: new_data_panel(each) for each in datasets.classifiers}
     claims = all_claims(study)
     table = claims_table(study, claims)
-    where = _new_data_words(study)
+    is_across = isinstance(study, StudySummary) and study.plan.is_tested_across
+    where = "events of the other data sets" if is_across else f"held-out {study.item}s"
     caption = f"Error rate {'on new data' if _has_new_data(panels) else 'in the search'}, best subset of each algorithm"
     answer = [_say_new_data(name, panel, study.baseline, where) for name, panel in panels.items()]
     return Content(
@@ -99,12 +99,6 @@ def new_data_panel(classifier: ClassifierAcrossDatasets) -> dict[str, NewData]:
         new = float(np.mean([dataset.held_out[title].mean() for dataset in datasets])) if is_tested else None
         panel[title] = float(before[:, 0].mean()), float(before[:, 1].mean()), new
     return panel
-
-
-def _new_data_words(study: DatasetSummary | StudySummary) -> str:
-    held_out = study.plan.held_out
-    is_cross = isinstance(study, StudySummary) and isinstance(held_out, HeldOutPlan) and held_out.cross_dataset
-    return "events of the other data sets" if is_cross else f"held-out {study.item}s"
 
 
 def _say_new_data(name: str, panel: Mapping[str, NewData], baseline: str, where: str) -> str:
@@ -143,15 +137,12 @@ def _say_conclusions(study: DatasetSummary | StudySummary, claims: Mapping[str, 
     number = len(next(iter(claims.values())))
     text = f"Does the paper hold? Of its {number} claims, {'; '.join(parts)}."
     conclusions = [claim.conclusion for each in claims.values() for claim in each]
-    if 2 * conclusions.count(UNKNOWN) <= len(conclusions) or not _is_smaller_than_replication(study):
-        return text
-    return f"{text} At the paper's size, “pqswarm study replication” gives the answer."
-
-
-def _is_smaller_than_replication(study: DatasetSummary | StudySummary) -> bool:
     replication = load_plan("replication")
     n_datasets = 1 if isinstance(study, DatasetSummary) else len(study.datasets)
-    return n_datasets < len(replication.cells()) or study.plan.max_evaluations < replication.max_evaluations
+    is_smaller = n_datasets < len(replication.cells()) or study.plan.max_evaluations < replication.max_evaluations
+    if is_smaller and 2 * conclusions.count(UNKNOWN) > len(conclusions):
+        return f"{text} At the paper's size, “pqswarm study replication” gives the answer."
+    return text
 
 
 def expand_abbreviations(plan: StudyPlan, classifiers: Iterable[str]) -> str:

@@ -70,9 +70,9 @@ class Overlay:
     def __bool__(self) -> bool:
         return bool(self.performance)
 
-    def means(self, measure: Literal["error", "size"]) -> dict[str, float]:
-        """Return the mean errors or sizes of the algorithms, by title."""
-        key = {"error": "mean_J", "size": "mean_size"}[measure]
+    def means(self, quantity: Literal["error", "size", "score"]) -> dict[str, float]:
+        """Return the mean errors or sizes of the algorithms, or their scores, by title."""
+        key = {"error": "mean_J", "size": "mean_size", "score": "score"}[quantity]
         return {title: row[key] for title, row in self.performance.items()}
 
     def robust(self, title: str) -> bool | None:

@@ -293,8 +293,11 @@ def label_line_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
     texts = []
     for label in labels:
         axis = label.axis
-        look: dict[str, Any] = {"va": "center_baseline", "fontweight": "bold" if label.strong else "normal"}
-        look["transform"] = axis.transAxes + ScaledTranslation(start / 72, 0.0, figure.dpi_scale_trans)
+        look: dict[str, Any] = {
+            "va": "center_baseline",
+            "fontweight": "bold" if label.strong else "normal",
+            "transform": axis.transAxes + ScaledTranslation(start / 72, 0.0, figure.dpi_scale_trans),
+        }
         texts.append(mark(axis.text(1.0, 0.5, label.text, parse_math=False, **look), label.series))
     settle_layout(figure)
     for axis in dict.fromkeys(label.axis for label in labels):

@@ -49,7 +49,6 @@ class NoiseSummary:
     before: IntArray  # confusion matrix without noise of all features
     after: IntArray  # of the baseline's best subset
     held_out: dict[str, FloatArray] = field(default_factory=dict)  # accuracies [%], shape (n_sets, n_levels)
-    runs: dict[str, FloatArray] = field(default_factory=dict)  # of the subset of each run, shape (n_runs, n_levels)
 
     def gain(self, title: str) -> FloatArray:
         """Return theta = Theta - Theta(U) of an algorithm's best subset [percentage points], free of rounding."""
@@ -363,12 +362,9 @@ class StudySummary(Summary):
             for i in range(len(self.first.classifiers))
         ]
 
-    def has_same_data(self, other: "StudySummary") -> bool:
-        """Whether another study searched on the same data sets."""
-        return self._data == other._data
-
     @property
-    def _data(self) -> dict[str, tuple[str, DatasetPlan | None]]:
+    def searched_data(self) -> dict[str, tuple[str, DatasetPlan | None]]:
+        """What the searches used, by data set; the same in studies on the same data sets."""
         return {name: (dataset.digest, dataset.generated) for name, dataset in self.datasets.items()}
 
     @property
@@ -465,9 +461,7 @@ class MultiverseSummary(Summary):
     datasets: list[str]  # of a specification
     missing: int  # number of the other specifications
     classifiers: list[ClassifierAcrossSpecifications]
-    first: (
-        DatasetSummary  # the results on the first data set of the first specification that is marked, or of the first
-    )
+    first: DatasetSummary  # on the first data set of the first specification that is marked, or of the first
     where: dict[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -519,7 +513,6 @@ def _list_consistency_checks(study: DatasetSummary) -> Iterator[tuple[bool, str]
                 classifier.noise.all_features,
                 *classifier.noise.accuracy.values(),
                 *classifier.noise.held_out.values(),
-                *classifier.noise.runs.values(),
             ]
             known = {*classifier.groups, *classifier.ensembles}
             fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= known
@@ -605,38 +598,34 @@ def _datasets_to_summarize(store: Store, plan: StudyPlan) -> list[str]:
 
 
 def _summarize_dataset(store: Store, plan: StudyPlan, about: findings.About) -> DatasetSummary:
+    records = store.finished()
+    held_out = plan.held_out
     try:
-        summary = _read_dataset_summary(store, plan, about)
+        classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
+        present = [classifier for classifier in classifiers if classifier is not None]
+        if not present:
+            raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
+        events = _summary_finding(store.find(findings.Events))
+        summary = DatasetSummary(
+            plan=plan,
+            about=about,
+            n_events=events.count,
+            class_names=events.class_names,
+            feature_names=events.feature_names,
+            seconds=sum(record.seconds for record in records),
+            classifiers=present,
+            n_held_out=held_out.events_per_class * len(events.class_names)
+            if isinstance(held_out, HeldOutPlan)
+            else events.held_out,
+            digest=events.digest,
+            name=store.dataset,
+        )
         check_consistency(summary)
     except PqswarmError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise store.damaged(f"its content is inconsistent: {error}") from None
+        raise store.database.damaged(f"its content is inconsistent: {error}") from None
     return summary
-
-
-def _read_dataset_summary(store: Store, plan: StudyPlan, about: findings.About) -> DatasetSummary:
-    records = store.finished()
-    classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
-    present = [classifier for classifier in classifiers if classifier is not None]
-    if not present:
-        raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
-    events = _summary_finding(store.find(findings.Events))
-    held_out = plan.held_out
-    return DatasetSummary(
-        plan=plan,
-        about=about,
-        n_events=events.count,
-        class_names=events.class_names,
-        feature_names=events.feature_names,
-        seconds=sum(record.seconds for record in records),
-        classifiers=present,
-        n_held_out=held_out.events_per_class * len(events.class_names)
-        if isinstance(held_out, HeldOutPlan)
-        else events.held_out,
-        digest=events.digest,
-        name=store.dataset,
-    )
 
 
 def _summary_finding(finding: _Finding | None) -> _Finding:
@@ -735,7 +724,6 @@ def _summarize_noise(
             for title, errors in held_out.items()
             if title != ONE_STANDARD_ERROR and np.isfinite(errors).all()
         },
-        runs={titles[key]: np.array([tested[level].accuracy[key] for level in levels]).T for key in best},
     )
 
 
@@ -763,8 +751,19 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     for name in cells:
         names.setdefault(name.partition(", ")[0], []).append(name)
     n_runs = min(cell.runs for cell in cells.values())
-    finished = _complete_datasets(store, plan, n_runs)
-    complete = [each for each in specifications if finished.issuperset(names[each.name])]
+    # The first runs of all algorithms, and those that run once.
+    runs = [
+        (classifier.name, algorithm.name, run)
+        for classifier in plan.classifiers
+        for algorithm in plan.algorithms
+        for run in range(1 if algorithm.sequential else n_runs)
+    ]
+    finished = {status.key for status in store.statuses() if status.finished}
+    complete = [
+        each
+        for each in specifications
+        if all(RunKey(*run, name) in finished for name in names[each.name] for run in runs)
+    ]
     if sum(not specification.marked for specification in complete) < 2:
         raise PqswarmError(f"{store.folder} has fewer than two finished specifications yet: wait, or resume it.")
     studies = [
@@ -825,18 +824,6 @@ def _summarize_specifications(
         stage_two=[each if len(each) == len(study) else [] for each, study in zip(noise, studies, strict=True)],
         rivals=[title for title in others if title in paper.performance] or others,
     )
-
-
-def _complete_datasets(store: Store, plan: StudyPlan, n_runs: int) -> set[str]:
-    """Names of the data sets on which the first runs of all algorithms, and those that run once, are finished."""
-    finished = {status.key for status in store.statuses() if status.finished}
-    runs = [
-        (classifier.name, algorithm.name, run)
-        for classifier in plan.classifiers
-        for algorithm in plan.algorithms
-        for run in range(1 if algorithm.sequential else n_runs)
-    ]
-    return {dataset for dataset in plan.cells() if all(RunKey(*run, dataset) in finished for run in runs)}
 
 
 def _specifications_to_summarize(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:

@@ -94,8 +94,7 @@ def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
         points = np.ma.filled(np.ma.asarray(artist.get_offsets(), float), np.nan)
         transform = artist.get_offset_transform()
         if len(points) != number:  # lines or areas: use their centers
-            middles = [path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()]
-            points = np.array(middles)
+            points = np.array([path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()])
             transform = artist.get_transform()
     if len(points) != number:
         raise PqswarmError(f"a mark of a figure has {len(points)} points, but {number} tooltips.")

@@ -113,9 +113,7 @@ def _change_plan_members(tree: dict[str, Any], key: str, parts: list[str], value
     if not rest:
         raise PqswarmError(f"{key} is a table: name one of its keys, such as {key}.name.")
     touched = 0
-    for name, member in named.items():
-        if wanted not in ("*", name):
-            continue
+    for member in named.values() if wanted == "*" else [named[wanted]]:
         if kind not in _OWN_KEYS or rest[0] in (*_OWN_KEYS[kind], *member):
             _change_plan_key(member, key, rest, value)
         elif wanted != "*" or _has_plan_parameter(kind, member, rest[0]):
@@ -294,8 +292,7 @@ class _FromFile(PlanPart):
         for key in given if isinstance(given, dict) else ():
             if key in _GENERATED and key not in cls.model_fields:
                 raise ValueError(f"{key} applies to generated events, not to your own data: remove it")
-            if key not in cls.model_fields:
-                raise ValueError(str(unknown_name("key", key, cls.model_fields)))
+            check_name("key", key, cls.model_fields)
         return given
 
     def model_post_init(self, context: Any, /) -> None:
@@ -491,11 +488,6 @@ class SubsetsPlan(PlanPart):
     def _number_alone(cls, given: Any) -> Any:
         """Accept a number of subsets to average instead of a table."""
         return given if isinstance(given, dict | SubsetsPlan) else {"averaged": given}
-
-    @property
-    def restricts(self) -> bool:
-        """Whether some subsets are not allowed."""
-        return bool(self.fixed or self.excluded or self.groups)
 
 
 class ClassifierPlan(PlanPart):
@@ -697,10 +689,10 @@ class MultiversePlan(PlanPart):
                 raise ValueError(f"choices: {choice} must be a list of values, or a table of alternatives")
             if len(names) < 2:
                 raise ValueError(f"choices: {choice} needs at least two alternatives")
-            whole = [
-                {key: embed_preset_file(key, value, folder) for key, value in change.items()} for change in changes
-            ]
-            choices[choice] = dict(zip(names, whole, strict=True))
+            choices[choice] = {
+                name: {key: embed_preset_file(key, value, folder) for key, value in change.items()}
+                for name, change in zip(names, changes, strict=True)
+            }
         return given | {"choices": choices}
 
     @model_validator(mode="after")
@@ -711,11 +703,8 @@ class MultiversePlan(PlanPart):
             if name[0] == "r" and name[1:].isdigit():
                 raise ValueError(f"marked: {name} is the name of a specification of the design: choose another")
             for choice, alternative in chosen.items():
-                if choice not in self.choices:
-                    raise ValueError(str(unknown_name(f"choice of marked.{name}", choice, self.choices)))
-                if alternative not in self.choices[choice]:
-                    known = self.choices[choice]
-                    raise ValueError(str(unknown_name(f"alternative of marked.{name}.{choice}", alternative, known)))
+                check_name(f"choice of marked.{name}", choice, self.choices)
+                check_name(f"alternative of marked.{name}.{choice}", alternative, self.choices[choice])
         self._combinations()
         return self
 
@@ -725,18 +714,18 @@ class MultiversePlan(PlanPart):
         digits = len(str(len(combinations)))
         names = {choice: list(alternatives) for choice, alternatives in self.choices.items()}
         first = {choice: alternatives[0] for choice, alternatives in names.items()}
-        specifications = []
-        for number, row in enumerate(combinations, 1):
-            chosen = {choice: names[choice][k] for choice, k in zip(names, row, strict=True)}
-            specifications.append(self._specification(f"r{number:0{digits}}", chosen))
-        for name, changed in self.marked.items():
-            specifications.append(self._specification(name, first | changed, marked=True))
-        return specifications
+        designed = [
+            self._specification(
+                f"r{number:0{digits}}", {choice: names[choice][k] for choice, k in zip(names, row, strict=True)}
+            )
+            for number, row in enumerate(combinations, 1)
+        ]
+        marked = [self._specification(name, first | changed, marked=True) for name, changed in self.marked.items()]
+        return [*designed, *marked]
 
     def _specification(self, name: str, chosen: dict[str, str], marked: bool = False) -> Specification:
-        changes: Changes = {}
-        for choice, alternative in chosen.items():
-            changes |= self.choices[choice][alternative]
+        alternatives = [self.choices[choice][alternative] for choice, alternative in chosen.items()]
+        changes = {key: value for alternative in alternatives for key, value in alternative.items()}
         return Specification(name, chosen, changes, marked)
 
     def _combinations(self) -> list[tuple[int, ...]]:
@@ -955,8 +944,7 @@ class StudyPlan(PlanPart):
                 )
         if not self.searched:
             raise ValueError("algorithms must contain at least one that is run repeatedly, such as 2d-upso or ga")
-        if self.baseline not in (names := [algorithm.name for algorithm in self.searched]):
-            raise unknown_name("baseline", self.baseline, names)
+        check_name("baseline", self.baseline, [algorithm.name for algorithm in self.searched])
         self.compared(self.control, self.comparisons)
         if self.averaged > self.runs:
             raise ValueError(f"subsets is {self.averaged}, more than runs, {self.runs}: average fewer or run more")
@@ -972,7 +960,7 @@ class StudyPlan(PlanPart):
         _check_unique_in_plan("datasets contains the name", [data.name for data in self.datasets], "rename one of them")
         files = [data.file for data in self.datasets if isinstance(data, NamedFile)]
         _check_unique_in_plan("datasets contains the file", files, "it would count twice")
-        if isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset and len(self.dataset_seeds) < 2:
+        if self.is_tested_across and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.cross_dataset needs several dataset.seeds")
         for cell in self.cells().values():
             if self.multiverse is None:  # a specification has checked its own
@@ -1079,6 +1067,11 @@ class StudyPlan(PlanPart):
         return cells
 
     @property
+    def is_tested_across(self) -> bool:
+        """Whether the subsets found on each data set are tested on the events of the others."""
+        return isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset
+
+    @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:
         """The algorithms that are run repeatedly."""
         return tuple(algorithm for algorithm in self.algorithms if not algorithm.sequential)
@@ -1166,8 +1159,7 @@ def _check_unique_in_plan(what: str, names: list[str], remedy: str) -> None:
 
 def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:
     """Return the noise levels [dB] of the tests on held-out data: all, or only infinity on the other data sets."""
-    only_one = isinstance(plan.held_out, HeldOutPlan) and plan.held_out.cross_dataset
-    return (inf,) if only_one else plan.dataset.snr
+    return (inf,) if plan.is_tested_across else plan.dataset.snr
 
 
 def held_out_seeds(plan: StudyPlan) -> tuple[int, ...]:

@@ -82,18 +82,18 @@ def read_plan(
     6000
     """
     try:
-        tree = parse_toml(text, source)
-        tree = change_plan(tree, changes) if changes else tree
+        tree = change_plan(parse_toml(text, source), changes or {})
         if tree.get("datasets") == []:
             raise PqswarmError(f"{source}: datasets is empty: name at least one data set, or remove it.")
         return StudyPlan.model_validate(tree, context={"folder": Path(folder)})
     except ValidationError as error:
-        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explain_plan_mistakes(error)])) from None
+        raise _plan_error(f"{source} cannot be used:", error) from None
 
 
-def _explain_plan_mistakes(error: ValidationError) -> list[str]:
-    """One line for each mistake: the key and what is wrong with it."""
-    return [f"  {line}" for line in explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)]
+def _plan_error(heading: str, error: ValidationError) -> PqswarmError:
+    """The error with one line for each mistake: the key and what is wrong with it."""
+    lines = explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)
+    return PqswarmError("\n  ".join([heading, *lines]))
 
 
 def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> StudyPlan:
@@ -118,8 +118,7 @@ def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
     try:
         return StudyPlan.model_validate(_rename_old_plan_keys(kept))
     except ValidationError as error:
-        lines = "\n".join(_explain_plan_mistakes(error))
-        raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
+        raise _plan_error("the stored plan of the study is invalid:", error) from None
 
 
 def _rename_old_plan_keys(kept: Any, key: str = "") -> Any:
@@ -142,9 +141,7 @@ def plan_for_given_data(plan: StudyPlan) -> StudyPlan:
     try:
         return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
     except ValidationError as error:
-        raise PqswarmError(
-            "\n".join(["data are given, but the plan describes others:", *_explain_plan_mistakes(error)])
-        ) from None
+        raise _plan_error("data are given, but the plan describes others:", error) from None
 
 
 def format_plan(plan: StudyPlan) -> str:
@@ -155,9 +152,14 @@ def format_plan(plan: StudyPlan) -> str:
     >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
     ['title = "A smoke test"', 'runs = 3']
     """
-    left_out = {*(() if plan.paper else ("paper",)), *(("stage_two",) if plan.stage_two else ()), "multiverse"}
-    left_out |= {"dataset" if plan.datasets else "datasets"}
-    parts = plan.model_dump(exclude_none=True, exclude=left_out)
+    left_out = {
+        "paper": not plan.paper,
+        "stage_two": plan.stage_two,
+        "dataset": bool(plan.datasets),
+        "datasets": not plan.datasets,
+        "multiverse": True,
+    }
+    parts = plan.model_dump(exclude_none=True, exclude={key for key, is_left_out in left_out.items() if is_left_out})
     if plan.dataset_seeds:
         del parts["dataset"]["seed"]
     if isinstance(plan.held_out, HeldOutPlan):

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -115,36 +115,29 @@ class Meter:
         self._mark = time.monotonic()
         self._before = self._amounts()
 
-    def count_runs(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
+    def count_runs(self, finished: Sequence[RunRecord], running: Sequence[Checkpoint]) -> None:
         """Record the state of runs."""
-        for record in finished:
-            self._finished.add(record.key)
-            self._seconds[record.key] = record.seconds
-            self._count_run(RunStatus(record.key, record.result.n_evaluations, record.error, record.size))
-        for checkpoint in running:
-            self._seconds[checkpoint.key] = checkpoint.seconds
-            self._count_run(RunStatus(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error))
+        self._seconds |= {run.key: run.seconds for run in finished}
+        self._seconds |= {run.key: run.seconds for run in running}
+        ended = [RunStatus(run.key, run.result.n_evaluations, run.error, run.size) for run in finished]
+        self._count([*ended, *(RunStatus(run.key, run.n_evaluations, run.best_error) for run in running)])
 
     def follow(self, statuses: Iterable[RunStatus], steps: Mapping[str, int]) -> None:
         """Record the state of all runs and steps as read from a store."""
-        before = sum(self._evaluations.values())
-        for status in statuses:
-            if status.finished:
-                self._finished.add(status.key)
-            self._count_run(status)
-        self.count_evaluations(sum(self._evaluations.values()) - before)
+        self._count(statuses)
         self._reported = "report" in steps
         self._steps = Counter({step: times for step, times in steps.items() if step in _STEPS})
 
-    def _count_run(self, run: RunStatus) -> None:
-        self._evaluations[run.key] = run.n_evaluations
-        if not self._several:  # errors on different data sets are not comparable
-            name = run.key.classifier
-            self._best[name] = min(self._best.get(name, run), run, key=_rank_by_error_and_size)
-
-    def count_evaluations(self, number: int) -> None:
-        """Count new evaluations."""
-        self._recent.append((time.monotonic(), number))
+    def _count(self, runs: Iterable[RunStatus]) -> None:
+        before = sum(self._evaluations.values())
+        for run in runs:
+            if run.finished:
+                self._finished.add(run.key)
+            self._evaluations[run.key] = run.n_evaluations
+            if not self._several:  # errors on different data sets are not comparable
+                name = run.key.classifier
+                self._best[name] = min(self._best.get(name, run), run, key=_rank_by_error_and_size)
+        self._recent.append((time.monotonic(), sum(self._evaluations.values()) - before))
 
     def step(self, what: str, times: int = 1) -> None:
         """Count a finished step other than a search, such as one noise level of stage II."""
@@ -174,16 +167,15 @@ class Meter:
             left += cost * (sum(begun) + each * max(0, self._searches[kind] - len(keys)))
         return done, left
 
-    def _amounts(self) -> dict[str, float]:
+    def _amounts(self) -> Counter[str]:
         """How much of each kind of work is done."""
-        return {**self._steps, _SEARCHES: float(sum(self._evaluations.values()))}
+        return Counter({**self._steps, _SEARCHES: sum(self._evaluations.values())})
 
     def _time_work(self) -> None:
         """Ascribe the time since the last call to what was done in it, unless functions were compiled."""
         now = time.monotonic()
         amounts = self._amounts()
-        new = {kind: amount - self._before.get(kind, 0.0) for kind, amount in amounts.items()}
-        new = {kind: amount for kind, amount in new.items() if amount > 0}
+        new = amounts - self._before
         if not new:
             return
         if last_compiled() <= self._mark:
@@ -271,8 +263,7 @@ class Follower:
         self.folder = Path(folder)
         self.store = Store(folder)
         try:
-            self.about = self.store.about()
-            self.plan: StudyPlan = restore_plan(self.about.plan)
+            self.plan: StudyPlan = restore_plan(self.store.about().plan)
         except BaseException:
             self.store.close()
             raise
@@ -332,9 +323,15 @@ def _count_study_steps_done(dataset: str, cell: StudyPlan, places: set[tuple[Any
         for seed in held_out_seeds(cell)
     )
     is_generated = (dataset, "Events", "", "") in places
-    steps = {"AllFeatures": "hyperparameters", "OneStandardError": "smaller", "StageTwo": "stage II"}
-    done = {step: kinds[kind] for kind, step in (steps | {"HeldOut": "held-out"}).items()}
-    return Counter({"events": len(cell.dataset.snr) * is_generated + len(tested) * begun} | done)
+    return Counter(
+        {
+            "events": len(cell.dataset.snr) * is_generated + len(tested) * begun,
+            "hyperparameters": kinds["AllFeatures"],
+            "smaller": kinds["OneStandardError"],
+            "stage II": kinds["StageTwo"],
+            "held-out": kinds["HeldOut"],
+        }
+    )
 
 
 def _rank_by_error_and_size(run: RunStatus) -> tuple[float, bool, int]:

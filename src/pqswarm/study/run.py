@@ -124,15 +124,12 @@ def _drop_least_costly_features(evaluator: Any, mask: BoolArray, least_costly: I
     """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
     selected = np.flatnonzero(mask)[least_costly]
     count = mask.sum() // 10
-    while count > 1:
+    while True:
         tried = mask.copy()
         tried[selected[:count]] = False
-        if evaluator.errors(tried[np.newaxis])[0] <= allowed:
+        if count == 1 or evaluator.errors(tried[np.newaxis])[0] <= allowed:
             return tried
         count //= 2
-    tried = mask.copy()
-    tried[selected[0]] = False
-    return tried
 
 
 def evaluate_held_out(
@@ -389,23 +386,19 @@ def _open_study_samples(
     """Return the given samples, those of the file, or the copy in the folder; a study must go on with its own."""
     if given is None and (digest is None or path.exists()):
         given = _read_planned_samples(path, plan)
-    copy.parent.mkdir(exist_ok=True)
-    if digest is None:
-        assert given is not None  # noqa: S101
-        given.save(copy)
-        return given
-    if given is not None and given.digest != digest:
+    if given is not None and digest not in (None, given.digest):
         raise PqswarmError(
             f"{path} does not hold the data this study started with ({copy} is a copy): restore them, or give --out "
             f"another folder."
         )
-    if copy.exists():
+    if digest is not None and copy.exists():
         kept = read_samples(copy)
         if kept.digest != digest:
             raise FileFormatError(f"{copy} is damaged: it does not hold the data this study started with. Remove it.")
         return kept
     if given is None:
         raise PqswarmError(f"neither {path} nor its copy {copy} exists: restore one of them to resume the study.")
+    copy.parent.mkdir(exist_ok=True)
     given.save(copy)
     return given
 
@@ -461,7 +454,7 @@ def run_study(
 
             def report_progress(now: StudyProgress) -> None:
                 check_lock()  # the next write may be days away
-                store.check()
+                store.database.check()
                 if progress is not None:
                     progress(now)
 
@@ -522,8 +515,13 @@ def _open_worker_pools(
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     kept = store.find(About)
     if kept is None:
-        machine = {"system": platform.system(), "processor": _processor_name(), "cores": os.cpu_count()}
-        machine |= {"python": platform.python_version(), "numpy": np.__version__}
+        machine = {
+            "system": platform.system(),
+            "processor": _processor_name(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        }
         store.put(About(plan.model_dump(), __version__, time.time(), machine))
         return
     began = restore_plan(kept.plan)
@@ -636,7 +634,7 @@ class _Cell:
         rule = self.plan.subsets
         groups = (
             FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
-            if rule is not None and rule.restricts
+            if rule is not None and (rule.fixed or rule.excluded or rule.groups)
             else None
         )
         classifier = plan.make(chosen.settings)

@@ -96,7 +96,6 @@ class Scheduler:
             self._store.finish(record)
             self.finished[record.key] = record
         self._meter.count_runs(outcome.finished, outcome.running)
-        self._meter.count_evaluations(outcome.evaluations)
 
     def _group_unfinished_runs(
         self, problems: Mapping[Place, StudyProblem], sequential: bool, device: str, slots: int

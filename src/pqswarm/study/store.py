@@ -227,13 +227,8 @@ class StudyDatabase:
         """Write all that follows, or nothing."""
         self.check()
         self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.connection:  # commits, or rolls back after an error
             yield
-            self.connection.execute("COMMIT")
-        except BaseException:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            raise
 
     def close(self) -> None:
         """Close the database; a writer leaves everything in one file, even while others read it."""
@@ -322,9 +317,9 @@ class Store(AbstractContextManager["Store"]):
     """
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
-        self._database = StudyDatabase(folder, write)
-        self.folder = self._database.folder
-        self.path = self._database.path
+        self.database = StudyDatabase(folder, write)
+        self.folder = self.database.folder
+        self.path = self.database.path
         self.dataset = ""
 
     def of(self, dataset: str) -> "Store":
@@ -338,22 +333,14 @@ class Store(AbstractContextManager["Store"]):
 
     def close(self) -> None:
         """Close the database; a writer leaves everything in one file, even while others read it."""
-        self._database.close()
-
-    def check(self) -> None:
-        """Raise an error if the open file was removed or replaced, so that writes would be lost."""
-        self._database.check()
-
-    def damaged(self, why: object) -> FileFormatError:
-        """Return the error for a damaged database, to be raised by the caller."""
-        return self._database.damaged(why)
+        self.database.close()
 
     def put(self, *findings: Finding, replace: bool = False) -> None:
         """Store findings in one transaction; existing ones are replaced, or raise an error."""
         rows = [(self.dataset, finding.kind, *finding.place, finding.to_json()) for finding in findings]
         statement = f"{'REPLACE' if replace else 'INSERT'} INTO findings VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
-        with self._database.explained(), self._database.transaction():
-            self._database.connection.executemany(statement, [(*row, stored_row_digest(row)) for row in rows])
+        with self.database.explained(), self.database.transaction():
+            self.database.connection.executemany(statement, [(*row, stored_row_digest(row)) for row in rows])
 
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
@@ -365,13 +352,13 @@ class Store(AbstractContextManager["Store"]):
         """
         place = (self.dataset, kind.kind, classifier, place_text(level, seed))
         statement = "SELECT * FROM findings WHERE dataset = ? AND kind = ? AND classifier = ? AND level = ?"
-        rows = self._database.select(statement, *place)
+        rows = self.database.select(statement, *place)
         if not rows:
             return None
         try:
             return kind.from_json(check_row_digest(rows[0])[4])
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise self.damaged(error) from None
+            raise self.database.damaged(error) from None
 
     def about(self) -> About:
         """Return the plan and the start of the study; raise an error if it has not started."""
@@ -384,11 +371,11 @@ class Store(AbstractContextManager["Store"]):
         """Store a finished run and remove its checkpoint."""
         row = run_row(record)
         place = run_key_row(record.key)
-        with self._database.explained(), self._database.transaction():
-            self._database.connection.execute(
+        with self.database.explained(), self.database.transaction():
+            self.database.connection.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, stored_row_digest(row))
             )
-            self._database.connection.execute(
+            self.database.connection.execute(
                 "DELETE FROM checkpoints WHERE dataset = ? AND classifier = ? AND algorithm = ? AND run = ?", place
             )
 
@@ -397,19 +384,19 @@ class Store(AbstractContextManager["Store"]):
         rows = [
             (*run_key_row(c.key), c.n_evaluations, c.best_error, c.seconds, packed_state(c.state)) for c in checkpoints
         ]
-        with self._database.explained(), self._database.transaction():
-            self._database.connection.executemany(
+        with self.database.explained(), self.database.transaction():
+            self.database.connection.executemany(
                 "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
             )
 
     def finished(self) -> list[RunRecord]:
         """Return the finished runs on the data set, by classifier, algorithm and number."""
         statement = "SELECT * FROM runs WHERE dataset = ? ORDER BY classifier, algorithm, run"
-        rows = self._database.select(statement, self.dataset)
+        rows = self.database.select(statement, self.dataset)
         try:
             return [row_record(check_row_digest(row)) for row in rows]
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
-            raise self.damaged(error) from None
+            raise self.database.damaged(error) from None
 
     def statuses(self) -> list[RunStatus]:
         """Return the status of all runs on all data sets, without their large parts."""
@@ -418,20 +405,20 @@ class Store(AbstractContextManager["Store"]):
             "SELECT dataset, classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
         )
         # In this order: a run that ends meanwhile is in both.
-        rows = self._database.select(begun) + self._database.select(ended)
+        rows = self.database.select(begun) + self.database.select(ended)
         try:
             statuses = {status.key: status for status in map(row_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
-            raise self.damaged(error) from None
+            raise self.database.damaged(error) from None
         return list(statuses.values())
 
     def finding_places(self) -> list[tuple[Any, ...]]:
         """Return the keys of all findings: data set, kind, classifier, and level and seed as by :func:`place_text`."""
-        return self._database.select("SELECT dataset, kind, classifier, level FROM findings")
+        return self.database.select("SELECT dataset, kind, classifier, level FROM findings")
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return the checkpoints of the data set; damaged ones are left out, and their runs start again."""
-        rows = self._database.select("SELECT * FROM checkpoints WHERE dataset = ?", self.dataset)
+        rows = self.database.select("SELECT * FROM checkpoints WHERE dataset = ?", self.dataset)
         checkpoints = {}
         for *place, n_evaluations, best_error, seconds, state in rows:
             with suppress(ValueError, TypeError, OverflowError):

@@ -48,10 +48,9 @@ class StudyProblem:
     @cached_property
     def key(self) -> str:
         """A digest of everything that determines the errors."""
-        settings = dict(self.classifier.settings)
-        if settings.get("underflow") is False:  # digests are older than this option
-            del settings["underflow"]
-        classifier = (self.classifier.name, sorted(settings.items()), self.scaling)
+        # Digests are older than this option.
+        settings = [each for each in self.classifier.settings.items() if each != ("underflow", False)]
+        classifier = (self.classifier.name, sorted(settings), self.scaling)
         digest = hashlib.sha256(repr(classifier).encode())
         for array in (self.X, self.y, self.test_fold, *([self.groups.owner] if self.groups else [])):
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -118,7 +117,6 @@ class Outcome:
 
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
-    evaluations: int  # in the slice
 
 
 def begin_worker(parent: int) -> None:
@@ -148,7 +146,6 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     start = time.monotonic()
     evaluator = _CheckedEvaluator(_worker_evaluator(group.problem, group.device), group.problem.classifier)
     runs = [_resume_run(group, key, evaluator) for key in group.planned]
-    before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
         advance_runs(runs, evaluator)
         if time.monotonic() - start >= limit:
@@ -166,8 +163,7 @@ def advance(group: RunGroup, limit: float) -> Outcome:
             )
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
-    evaluations = sum(run.n_evaluations for run in runs) - before
-    return Outcome(tuple(finished), tuple(running), evaluations)
+    return Outcome(tuple(finished), tuple(running))
 
 
 def _resume_run(group: RunGroup, key: RunKey, evaluator: "_CheckedEvaluator") -> Run:

@@ -40,11 +40,6 @@ class OpenRecording:
     number: int
     n_recordings: int
 
-    @classmethod
-    def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "OpenRecording":
-        """Open a recording with an empty envelope."""
-        return cls(source, Envelope(source), number, n_recordings)
-
     @property
     def size(self) -> int:
         """Approximate memory use [byte]; compressed formats are held in memory."""
@@ -62,7 +57,9 @@ class OpenRecording:
         """Return its metadata as plain values; `check` may interrupt the reading of status channels."""
         source = self.source
         with interruptible_status_reading(check):
-            status = self._status()
+            # Those that change come first.
+            found = sorted(source.status, key=lambda one: len(one.places) < 2)
+            status = encode_status_channels(found[:_MAX_STATUS], source.sampling_rate, _MAX_CHANGES)
         return {
             "source": source.source,
             "station": source.station,
@@ -71,11 +68,6 @@ class OpenRecording:
             **describe_header(source),
             "status": status,
         }
-
-    def _status(self) -> list[dict[str, Any]]:
-        """Status channels; those that change come first."""
-        found = sorted(self.source.status, key=lambda one: len(one.places) < 2)
-        return encode_status_channels(found[:_MAX_STATUS], self.source.sampling_rate, _MAX_CHANGES)
 
     def view(
         self, start: float, end: float, points: int, check: Callable[[], object], channels: Sequence[int] | None = None
@@ -128,7 +120,6 @@ def open_recording_measured_view(
     if found is None:
         return {}
     measured = found.require_series()
-    points = min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:
         return {}

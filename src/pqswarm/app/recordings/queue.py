@@ -248,14 +248,12 @@ class RecordingFiles:
             if self.is_stopping():
                 return
             before = known.get(one.parts[0])
-            is_known = before is not None and before.stamp == one.stamp != ""
-            if is_known and before is not None and before.state == "ours":
-                continue
+            same = before if before is not None and before.stamp == one.stamp != "" else None
             leads_outside = any(part.is_symlink() and not is_inside(home, part) for part in one.parts)
-            if leads_outside:  # linked folders are not scanned
+            if leads_outside or (same is not None and same.state == "ours"):  # linked folders are not scanned
                 continue
-            if is_known or not one.stamp:
-                yield one, before if is_known else None
+            if same is not None or not one.stamp:
+                yield one, same
                 continue
             if not owner and is_ours(one.parts[0]):
                 self.archive.files.set_aside(one.parts[0], one.stamp, "ours", "a table written by pqswarm.")

@@ -28,7 +28,7 @@ from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, export_csv_tab
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
-from pqswarm.identify.tolerance import ITIC, SEMI, ToleranceCurve
+from pqswarm.identify.tolerance import ITIC, SEMI
 
 _ENVELOPE_WAIT = 0.25
 """Seconds to wait for a better envelope before a coarse view is sent."""
@@ -62,8 +62,7 @@ class RecordingRoute(BaseHandler):
 
     async def send_text(self, make: Callable[[], str], media_type: str, name: str = "") -> None:
         """Send a text made in a thread; with a name, as a download."""
-        text = await self.work(make)
-        text = self.workbench.names.hide(text)
+        text = self.workbench.names.hide(await self.work(make))
         self.send_bytes(text.encode("utf-8", "replace"), f"{media_type}; charset=utf-8", name)
 
     def send_bytes(self, content: bytes, media_type: str, name: str = "") -> None:
@@ -149,9 +148,27 @@ class OneRecordingRoute(RecordingRoute):
         self.send_json_text(json_text(header | known))
 
     def _describe_kept(self, place: RecordingInFile, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """The metadata of a recording whose file is gone."""
         found = self.section.analysis(place)
         analysis = None if found is None else self.section.archive.analysis(found["number"])
-        return {} if analysis is None else _route_kept_header(kept, analysis)
+        if analysis is None:
+            return {}
+        note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
+        named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
+        return {
+            "source": analysis.source,
+            "station": analysis.station,
+            "start": None if analysis.start is None else analysis.start.isoformat(),
+            "seconds": analysis.duration,
+            "n_samples": analysis.n_samples,
+            "sampling_rate": analysis.sampling_rate,
+            "nominal_frequency": analysis.nominal_frequency,
+            "channels": [{"unit": "V", "kind": "voltage", **named[number]} for number in kept["numbers"]],
+            "format": "deleted",
+            "notes": [note],
+            "status": [],
+            "is_kept": True,
+        }
 
     async def delete(self, name: str) -> None:
         """Remove an upload."""
@@ -159,26 +176,6 @@ class OneRecordingRoute(RecordingRoute):
         if not place.file.visitor:
             raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
         self.send_json({"removed": await self.remove_upload(place.file)})
-
-
-def _route_kept_header(kept: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
-    """The metadata of a recording whose file is gone."""
-    note = "The file is gone: this is the stored analysis, with the small waveform that the archive keeps."
-    named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
-    return {
-        "source": analysis.source,
-        "station": analysis.station,
-        "start": None if analysis.start is None else analysis.start.isoformat(),
-        "seconds": analysis.duration,
-        "n_samples": analysis.n_samples,
-        "sampling_rate": analysis.sampling_rate,
-        "nominal_frequency": analysis.nominal_frequency,
-        "channels": [{"unit": "V", "kind": "voltage", **named[number]} for number in kept["numbers"]],
-        "format": "deleted",
-        "notes": [note],
-        "status": [],
-        "is_kept": True,
-    }
 
 
 class WaveformRoute(RecordingRoute):
@@ -236,8 +233,12 @@ class RecordingAnalysisRoute(RecordingRoute):
         names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
         names.append("no_event_reason")
         incidents = [one.as_dict() | {"title": one.title, "verdict": one.verdict} for one in analysis.incidents]
-        more = {"events": events, "incidents": incidents}
-        more |= {"again": found["again"], "analyzed_at": found["analyzed_at"]}
+        more = {
+            "events": events,
+            "incidents": incidents,
+            "again": found["again"],
+            "analyzed_at": found["analyzed_at"],
+        }
         return json_text(state | {name: known[name] for name in names} | more)
 
 
@@ -487,16 +488,11 @@ class CountsRoute(ArchiveRoute):
         queries = self.section.queries
         key = {"months": "months", "hours": "hours", "sarfi": "rows"}.get(what)
         found = await self.work(lambda: getattr(queries, what)(self.event_filter()))
-        self.send_json(
-            {key: found} if key else found | {"curves": [_route_curve("itic", ITIC), _route_curve("semi", SEMI)]}
-        )
-
-
-def _route_curve(name: str, curve: ToleranceCurve) -> dict[str, Any]:
-    def corners(given: "tuple[tuple[float, float], ...]") -> list[list[float | None]]:
-        return [[None if seconds == float("inf") else seconds, percent] for seconds, percent in given]
-
-    return {"name": name, "title": curve.title, "lower": corners(curve.lower), "upper": corners(curve.upper)}
+        curves = [
+            {"name": name, "title": curve.title, "lower": curve.lower, "upper": curve.upper}
+            for name, curve in (("itic", ITIC), ("semi", SEMI))
+        ]
+        self.send_json_text(json_text({key: found} if key else found | {"curves": curves}))
 
 
 class OtherMetersRoute(ArchiveRoute):
@@ -507,10 +503,8 @@ class OtherMetersRoute(ArchiveRoute):
         section = self.section
         seconds = min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
 
-        def find() -> list[dict[str, Any]]:
-            return section.named(section.queries.others(self.analyzed(name)["number"], seconds, self.owner))
-
-        self.send_json({"events": await self.work(find)})
+        rows = await self.work(lambda: section.queries.others(self.analyzed(name)["number"], seconds, self.owner))
+        self.send_json({"events": section.named(rows)})
 
 
 class EventTableRoute(ArchiveRoute):

@@ -31,6 +31,7 @@ from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.rows import COLORS
+from pqswarm.recordings import Envelope
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""
@@ -122,11 +123,6 @@ class RecordingsSection:
                 raise HTTPMissing("There is no such recording.")
             file = self.files.find_elsewhere(known["content"], self.name_of(known["name"], False))
         return RecordingInFile(file, number)
-
-    def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
-        """Return the recordings of a file; one until it was analyzed."""
-        count = self.archive.database.rows("SELECT count(*) FROM recordings WHERE content = ?", file.content)[0][0]
-        return [RecordingInFile(file, number) for number in range(max(count, 1))]
 
     def analysis(self, place: RecordingInFile) -> dict[str, Any] | None:
         """Return what the archive knows of a recording, if it was analyzed."""
@@ -221,7 +217,8 @@ class RecordingsSection:
             self.workbench.publish(message, visitor)
 
     def _result_message(self, file: RecordingFile) -> dict[str, Any]:
-        places = self.recordings_in(file)
+        count = self.archive.database.rows("SELECT count(*) FROM recordings WHERE content = ?", file.content)[0][0]
+        places = [RecordingInFile(file, number) for number in range(max(count, 1))]  # one until it was analyzed
         return {
             "about": "recordings",
             "id": file.id,
@@ -254,7 +251,8 @@ class RecordingsSection:
             if place.number >= len(sources):
                 raise HTTPMissing("There is no such recording.")
             source = sources[place.number]
-            found = OpenRecording.of(source if site is None else site.apply(source), place.number, len(sources))
+            source = source if site is None else site.apply(source)
+            found = OpenRecording(source, Envelope(source), place.number, len(sources))
             self._open.put(place.key, found, found.size)
             return found
 

@@ -273,12 +273,14 @@ class Upload:
         near += sum(one.size for one in others if one.sender == self.sender)
         if count >= _MAX_FILES:
             raise HTTPRefusal(f"You have uploaded {count_text(count, 'file')}: remove some first.", 429)
-        if own + length > _VISITOR_QUOTA * self.max_bytes:
-            raise HTTPRefusal(f"Your uploads take {own / 1e6:.0f} MB: remove some first.", 429)
-        if near + length > _SENDER_QUOTA * self.max_bytes:
-            raise HTTPRefusal("The uploads from your address have reached their quota: remove some first.", 429)
-        if total + length > _TOTAL_QUOTA * self.max_bytes:
-            raise HTTPRefusal("The uploads of all visitors have reached the quota: some must be removed first.", 429)
+        quotas = {
+            f"Your uploads take {own / 1e6:.0f} MB: remove some first.": (own, _VISITOR_QUOTA),
+            "The uploads from your address have reached their quota: remove some first.": (near, _SENDER_QUOTA),
+            "The uploads of all visitors have reached the quota: some must be removed first.": (total, _TOTAL_QUOTA),
+        }
+        for reason, (used, quota) in quotas.items():
+            if used + length > quota * self.max_bytes:
+                raise HTTPRefusal(reason, 429)
         self._check_disk(length)
 
     def _check_disk(self, length: int) -> None:

@@ -235,8 +235,7 @@ def plot_error_against_size(
     figure = Figure(figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained")
     axis = figure.subplots()
     labels = draw_run_points(axis, checked, all_features, palette, check_run_points(fronts or {}, empty=True), numbers)
-    axis.set_xlabel("features selected")
-    axis.set_ylabel("error rate [%]")
+    axis.set(xlabel="features selected", ylabel="error rate [%]")
     return label_line_ends(figure, labels)
 
 
@@ -350,9 +349,8 @@ def _scale_algorithm_convergence_gaps(axis: Axes, ends: Sequence[float], shown: 
 
 def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int, digits: Sequence[int]) -> None:
     """Set a logarithmic scale, mark the budget, and leave a strip beyond it."""
-    axis.set_xscale("log")
     start = max(1.0, _START * last)
-    axis.set_xlim(start, _STRIP * max(last, 2))
+    axis.set(xscale="log", xlim=(start, _STRIP * max(last, 2)), xlabel="evaluations")
     steps = [digit * 10**power for power in range(12) for digit in digits]
     ticks = [step for step in steps if start <= step <= last and not 0.45 < step / budget < 2.0]
     axis.xaxis.set_major_locator(FixedLocator([*ticks, budget]))
@@ -361,7 +359,6 @@ def _scale_algorithm_convergence_evaluations(axis: Axes, last: int, budget: int,
     axis.axvline(budget, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.7)
     look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 8.5}
     axis.annotate("budget", (budget, 1.0), (-3, -2), ha="right", va="top", **look)
-    axis.set_xlabel("evaluations")
 
 
 def sequential_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
@@ -394,8 +391,8 @@ def _sequential_contest(classifier: ClassifierSummary, search: str, title: str) 
     return {"beats": int((margin > 0).sum()), "ties": int((margin == 0).sum()), "loses": int((margin < 0).sum())}
 
 
-def sffs_table(study: DatasetSummary) -> Table | None:
-    """Return SFFS at the size of the baseline's best subset, as in the paper's Table 8; None if it did not run."""
+def sffs_tables(study: DatasetSummary) -> list[Table]:
+    """Return SFFS at the size of the baseline's best subset, as in the paper's Table 8; no table if it did not run."""
     rows: list[dict[str, Any]] = []
     baseline = study.baseline
     given = [algorithm.title for algorithm in study.plan.sequential if algorithm.needs_size]
@@ -409,16 +406,19 @@ def sffs_table(study: DatasetSummary) -> Table | None:
             printed = dict(classifier.paper.sffs) | {"size": int(classifier.paper.sffs["size"])}
             rows.append({"IA": classifier.name, SOURCE: PAPER, **printed, BEST: "lowest"})
     if not rows:
-        return None
-    return Table(
-        "sffs",
-        paper_caption(8 if study.plan.paper else None, f"comparative analysis with SFFS{study.where}"),
-        rows,
-        {"IA": ("IA", ""), "size": ("ξ best", "")} | {title: (f"J(·) {title}", ".4f") for title in ("SFFS", baseline)},
-        across=("SFFS", baseline),
-        note=f"IA: induction algorithm. ξ best: size of the best subset of {baseline} over its runs, given to SFFS, "
-        f"whose single run is compared with that best run.",
-    )
+        return []
+    return [
+        Table(
+            "sffs",
+            paper_caption(8 if study.plan.paper else None, f"comparative analysis with SFFS{study.where}"),
+            rows,
+            {"IA": ("IA", ""), "size": ("ξ best", "")}
+            | {title: (f"J(·) {title}", ".4f") for title in ("SFFS", baseline)},
+            across=("SFFS", baseline),
+            note=f"IA: induction algorithm. ξ best: size of the best subset of {baseline} over its runs, given to "
+            f"SFFS, whose single run is compared with that best run.",
+        )
+    ]
 
 
 _FRONT_SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table

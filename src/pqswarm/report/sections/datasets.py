@@ -35,7 +35,6 @@ from pqswarm.statistics.comparisons import PairedComparison, compare_datasets
 from pqswarm.statistics.intervals import t_interval
 from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
-from pqswarm.study.plan import HeldOutPlan
 
 _QUANTITIES: dict[Measure, str] = {"error": "error rate", "size": "number of features"}
 _MIN_DATASETS = 6
@@ -89,9 +88,11 @@ def _datasets_means_table(classifier: ClassifierAcrossDatasets) -> Table:
         {"data set": name} | {title: float(values[i]) for title, values in columns.items()}
         for i, name in enumerate(classifier.datasets)
     ]
-    rows.append({"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()})
-    rows.append({"data set": "SD"} | deviations)
-    rows.append({"data set": "features"} | sizes)
+    rows += [
+        {"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()},
+        {"data set": "SD"} | deviations,
+        {"data set": "features"} | sizes,
+    ]
     return Table(
         "datasets",
         f"Mean error rate [%] of the runs on each data set, with {classifier.name}",
@@ -278,27 +279,28 @@ def held_out_over_datasets(study: StudySummary, classifier: ClassifierAcrossData
     datasets = classifier.datasets.values()
     if not all(dataset.held_out for dataset in datasets):
         return Content()
-    increases: dict[str, Any] = {}
-    errors: dict[str, Any] = {}
+    titles = (*classifier.titles, *classifier.ensembles, ALL_FEATURES)
+    before = {title: np.array([before_held_out(dataset, title) for dataset in datasets]).T for title in titles}
+    errors = {title: np.array([dataset.held_out[title].mean() for dataset in datasets]) for title in titles}
+    increases = {title: errors[title] - before[title][1] for title in titles}
     rows: list[dict[str, Any]] = []
-    for title in (*classifier.titles, *classifier.ensembles, ALL_FEATURES):
-        before = [before_held_out(dataset, title) for dataset in datasets]
-        sizes, searched = np.array(before).T
-        new = np.array([dataset.held_out[title].mean() for dataset in datasets])
-        errors[title] = new
-        increases[title] = new - searched
-        in_search = None if title in classifier.ensembles else float(searched.mean())
-        rows.append({"subset": title, "size": float(np.mean(sizes)), "J": in_search, "new": float(new.mean())})
-    for row in rows:
-        increase = increases[row["subset"]]
+    for title, increase in increases.items():
+        sizes, searched = before[title]
         optimism = t_interval(increase - increases[ALL_FEATURES])
-        is_mean = row["subset"] in classifier.ensembles
-        is_unknown = is_mean or row["subset"] == ALL_FEATURES or classifier.n_datasets < 2
-        row["increase"] = None if is_mean else float(increase.mean())
-        row["optimism"] = None if is_unknown else float(optimism.mean)
-        row["optimism_interval"] = None if is_unknown else (float(optimism.low), float(optimism.high))
-    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.cross_dataset
-    where = f"the {study.item}s of the other data sets" if others else f"held-out {study.item}s"
+        is_mean = title in classifier.ensembles
+        is_unknown = is_mean or title == ALL_FEATURES or classifier.n_datasets < 2
+        rows.append(
+            {
+                "subset": title,
+                "size": float(sizes.mean()),
+                "J": None if is_mean else float(searched.mean()),
+                "new": float(errors[title].mean()),
+                "increase": None if is_mean else float(increase.mean()),
+                "optimism": None if is_unknown else float(optimism.mean),
+                "optimism_interval": None if is_unknown else (float(optimism.low), float(optimism.high)),
+            }
+        )
+    where = f"the {study.item}s of the other data sets" if study.plan.is_tested_across else f"held-out {study.item}s"
     table = Table(
         "held-out",
         f"Best subset of each data set on {where}, with {classifier.name}",

@@ -80,8 +80,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
         axis.annotate(words, (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
         axis.tick_params(labelsize=7)
         axis.locator_params(axis="y", nbins=3)
-    axes[-1].set_xlabel("time [s]")
-    axes[-1].set_xlim(*span)
+    axes[-1].set(xlabel="time [s]", xlim=span)
     return settle_layout(figure)
 
 

@@ -66,9 +66,8 @@ def _feature_drawings(study: DatasetSummary, classifier: ClassifierSummary) -> l
     ]
     others = {title: fractions for title, fractions in maps.items() if title != classifier.baseline}
     if others:
-        once = enumerate_words(list(classifier.sequential)) if classifier.sequential else ""
-        note = f"Bands and functions as above. The darker a cell, the more runs selected the feature.{once and ' '}"
-        note += f"{once} ran once." if once else ""
+        once = f" {enumerate_words(list(classifier.sequential))} ran once." if classifier.sequential else ""
+        note = f"Bands and functions as above. The darker a cell, the more runs selected the feature.{once}"
         caption = "The same for the other algorithms"
         drawings.append(adaptive_drawing("others", caption, note, plot_feature_maps, others, bands, FUNCTIONS, edges))
     return drawings

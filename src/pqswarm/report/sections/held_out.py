@@ -28,14 +28,20 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
     increase = {
         subset: errors - before_held_out(classifier, subset)[1] for subset, errors in classifier.held_out.items()
     }
-    rows: dict[str, dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
     for subset, errors in classifier.held_out.items():
         size, searched = before_held_out(classifier, subset)
         optimism = t_interval(increase[subset] - (nan if subset == ALL_FEATURES else increase[ALL_FEATURES]))
-        values = {"J": searched, "held_out": float(errors.mean()), "increase": float(increase[subset].mean())}
-        values |= {"optimism": float(optimism.mean), "low": float(optimism.low), "high": float(optimism.high)}
-        rows[subset] = {"subset": subset, "size": size}
-        rows[subset] |= {key: None if isnan(value) else value for key, value in values.items()}
+        values = {
+            "J": searched,
+            "held_out": float(errors.mean()),
+            "increase": float(increase[subset].mean()),
+            "optimism": float(optimism.mean),
+            "low": float(optimism.low),
+            "high": float(optimism.high),
+        }
+        known = {key: None if isnan(value) else value for key, value in values.items()}
+        rows.append({"subset": subset, "size": size} | known)
     several = (
         f"The interval is Student's 95 % t interval over the {n_sets} sets of held-out {study.item}s; it describes how "
         f"well the optimism of these subsets is known, not how other subsets would perform."
@@ -45,7 +51,7 @@ def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Co
     table = Table(
         "held-out",
         f"Optimism: best subsets on held-out {study.item}s, unseen by the searches, with {classifier.name}",
-        list(rows.values()),
+        rows,
         {
             "size": ("features", ""),
             "J": ("cross-validated", ".2%"),

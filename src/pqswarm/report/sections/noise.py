@@ -83,9 +83,7 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> dict[str, Any]:
         return dict.fromkeys(_ON_HELD_OUT)
     gain = t_interval(noise.gains(title))
     i = int(gain.mean.argmin())
-    conclusion = "no" if (gain.high < 0).any() else "inconclusive"
-    if (gain.low >= 0).all():
-        conclusion = "yes"
+    conclusion = "yes" if (gain.low >= 0).all() else "no" if (gain.high < 0).any() else "inconclusive"
     found = (float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), decibel(noise.levels[i]), conclusion)
     return dict(zip(_ON_HELD_OUT, found, strict=True))
 
@@ -106,8 +104,13 @@ def _noise_robustness_table(classifier: ClassifierSummary, noise: NoiseSummary) 
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
         gain = noise.gain(title)
-        row = {"algorithm": title, "minimum": float(gain.min()), "where": decibel(noise.levels[int(gain.argmin())])}
-        row |= {"robust": noise.robust(title)} | (_noise_gain_on_held_out(noise, title) if sets > 1 else {})
+        row = {
+            "algorithm": title,
+            "minimum": float(gain.min()),
+            "where": decibel(noise.levels[int(gain.argmin())]),
+            "robust": noise.robust(title),
+            **(_noise_gain_on_held_out(noise, title) if sets > 1 else {}),
+        }
         rows.append(row | ({"paper": classifier.paper.robust(title)} if classifier.paper else {}))
     return Table(
         "robust",
@@ -138,20 +141,17 @@ def _noise_held_out_tables(classifier: ClassifierSummary, noise: NoiseSummary) -
     spread = f" ±: half-width of Student's 95 % t interval of θ, or of Θ(U), over the {sets} sets." if sets > 1 else ""
     caption = f"The same on held-out events, means over {sets} set{'s' * (sets > 1)}, with {classifier.name}"
     note = f"The classifiers were trained on all events of the study at the same noise level.{spread}"
-    return [_noise_level_table("noise-held-out", caption, rows, note)]
+    symbols = {key: key.partition(" ")[0] for key in rows[0] if key.startswith(("θ ", "± "))}
+    columns = {key: (symbols.get(key, key), ".2f") for key in rows[0]} | {
+        "level": ("SNR", ""),
+        "all": ("Θ(U)", ".2f"),
+    }
+    marked = tuple(key for key, symbol in symbols.items() if symbol == "θ")
+    return [Table("noise-held-out", caption, rows, columns, signed=marked, across=marked, note=note)]
 
 
 def _noise_gain_half_width(spread: Spread, i: int) -> float | None:
     return None if np.isnan(spread.high[i]) else float(spread.high[i] - spread.mean[i])
-
-
-def _noise_level_table(name: str, caption: str, rows: list[dict[str, Any]], note: str) -> Table:
-    """A row for each level: Θ(U), and accuracy and gain θ of each subset."""
-    symbols = {key: key.partition(" ")[0] for key in rows[0] if key.startswith(("θ ", "± "))}
-    gains = tuple(key for key, symbol in symbols.items() if symbol == "θ")
-    columns = {key: (symbols.get(key, key), ".2f") for key in rows[0]}
-    columns |= {"level": ("SNR", ""), "all": ("Θ(U)", ".2f")}
-    return Table(name, caption, rows, columns, signed=gains, across=gains, note=note)
 
 
 def noise_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
@@ -255,8 +255,7 @@ def plot_robustness(
     for axis in (upper, lower):
         axis.grid(color=FAINT, lw=0.5, alpha=0.35)
     upper.set_ylabel("accuracy Θ [%]")
-    lower.set_ylabel("gain θ [percentage points]")
-    lower.set_xlabel("signal-to-noise ratio [dB]")
+    lower.set(xlabel="signal-to-noise ratio [dB]", ylabel="gain θ [percentage points]")
     infinity = "∞" if narrow else "∞ dB"
     lower.set_xticks(places, [infinity if np.isinf(level) else f"{level:g}" for level in levels])
     lower.set_xlim(-0.15 + min(aside.values()), places[-1] + 0.1 + max(aside.values()))

@@ -227,10 +227,11 @@ def specifications_content(study: MultiverseSummary) -> Content:
         "Below, the keys of the plan that each specification sets. For its whole plan: pqswarm plan show DIR "
         "--specification NAME."
     )
-    listings = {}
-    for each in study.specifications:
-        changes = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in each.changes.items()]
-        listings[f"Specification {each.name}"] = "\n".join(changes) or "the plan itself"
+    changes = {
+        each.name: [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in each.changes.items()]
+        for each in study.specifications
+    }
+    listings = {f"Specification {name}": "\n".join(lines) or "the plan itself" for name, lines in changes.items()}
     return Content(words=[words], tables=[table], listings=listings)
 
 
@@ -268,9 +269,7 @@ def plot_specification_curve(
 def _specification_effect_color(effect: FloatArray) -> str:
     """The color of an effect by its interval."""
     _, low, high = effect
-    if high < 0:
-        return _BETTER
-    return _WORSE if low > 0 else GREY
+    return _BETTER if high < 0 else _WORSE if low > 0 else GREY
 
 
 def _draw_specification_effect(

@@ -27,7 +27,7 @@ from pqswarm.report.section import (
     decibel,
     enumerate_words,
 )
-from pqswarm.report.sections.algorithms import performance_table, sffs_table
+from pqswarm.report.sections.algorithms import performance_table, sffs_tables
 from pqswarm.report.sections.chance import can_rank_runs, friedman_table, hommel_table
 from pqswarm.report.sections.how import hyperparameters_content
 from pqswarm.report.sections.noise import contrast_table, noise_table
@@ -61,8 +61,7 @@ def stage_one_content(study: AnySummary) -> Content:
     if ranked:
         tables.append(friedman_table(first, ranked))
     tables += [_of_classifier(classifier, hommel_table(first, classifier)) for classifier in ranked]
-    sffs = sffs_table(first)
-    tables += [] if sffs is None else [sffs]
+    tables += sffs_tables(first)
     if len(ranked) < len(first.classifiers):
         words += " Tables 5 to 7 of the paper, the Friedman test and Hommel's procedure, need at least three runs."
     return Content(words=[words], tables=tables)
@@ -191,11 +190,11 @@ def _parameters_in_words(algorithm: AlgorithmPlan) -> tuple[str, str]:
         limit = values.pop("velocity_limit", None)
         limits = ["-", "-"] if limit is None else [_plain_value(-limit), _plain_value(limit)]
         general = f"[{', '.join(shown + limits)}]"
-    others = []
-    for name, value in values.items():
-        if value not in (None, ()):
-            symbol = symbols[name]
-            others.append(f"{SYMBOLS.get(symbol, symbol) or name} = {_plain_value(value)}")
+    others = [
+        f"{SYMBOLS.get(symbols[name], symbols[name]) or name} = {_plain_value(value)}"
+        for name, value in values.items()
+        if value not in (None, ())
+    ]
     return general, ", ".join(others) or "-"
 
 
@@ -209,14 +208,16 @@ def _plain_value(value: Any) -> str:
 
 def _grid_drawings(study: DatasetSummary) -> list[Drawing]:
     """The grid search of each classifier, with the point that was used and the paper's."""
-    drawings = []
-    for letter, classifier in zip("abcdefgh", study.classifiers, strict=False):
-        for drawing in hyperparameters_content(study, classifier).drawings:
-            caption = (
-                f"Figure 3{letter} of the paper: grid search of the hyperparameters of {classifier.name}{study.where}"
-            )
-            drawings.append(replace(drawing, name=f"grid-{classifier.slug}", caption=caption))
-    return drawings
+    return [
+        replace(
+            drawing,
+            name=f"grid-{classifier.slug}",
+            caption=f"Figure 3{letter} of the paper: grid search of the hyperparameters of "
+            f"{classifier.name}{study.where}",
+        )
+        for letter, classifier in zip("abcdefgh", study.classifiers, strict=False)
+        for drawing in hyperparameters_content(study, classifier).drawings
+    ]
 
 
 def _framework_drawing(study: DatasetSummary) -> Drawing:
