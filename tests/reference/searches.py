@@ -22,15 +22,6 @@ def sffs(error, n, d, overshoot=0):
     return sorted(record[d][1]), record[d][0]
 
 
-def sfs(error, n, d):
-    """Sequential forward search; returns the error of its subset of size d."""
-    current = frozenset()
-    while len(current) < d:
-        best = min((error(current | {f}), f) for f in range(n) if f not in current)
-        current = current | {best[1]}
-    return error(current)
-
-
 class UPSO2D:
     """2D-UPSO with loops over particles, dimensions and features; draws in the same order as the fast one.
 

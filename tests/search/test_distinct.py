@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pqswarm.search import ALGORITHMS, DistinctSearch, Run, minimize
-from pqswarm.search.distinct import flip_subsets, move_subsets
-from pqswarm.search.umda import feature_frequencies
+from pqswarm.search.distinct import move_subsets
 from tests.search.problems import problem
 
 FRESH = [name for name, search in ALGORITHMS.items() if issubclass(search, DistinctSearch)]
@@ -60,19 +59,3 @@ def test_a_move_changes_one_feature_or_exchanges_two(n, keep_size):
         inner = (before > 1) & ~full
         shares = [np.mean((after - before)[inner] == change) for change in (1, -1, 0)]
         assert shares == pytest.approx([0.3, 0.3, 0.4], abs=0.05)
-
-
-def test_flips_are_balanced():
-    masks = np.tile(np.arange(100) < 8, (4000, 1))
-    flipped = masks ^ flip_subsets(masks, 3.0, rng.random(masks.shape))
-    assert flipped[:, :8].sum() / 4000 == pytest.approx(1.5, abs=0.1)
-    assert flipped[:, 8:].sum() / 4000 == pytest.approx(1.5, abs=0.1)
-
-
-def test_frequencies_stay_away_from_0_and_1():
-    assert feature_frequencies(np.array([[True, False, True, False]] * 3 + [[True, False, False, False]])).tolist() == [
-        0.75,
-        0.25,
-        0.75,
-        0.25,
-    ]

@@ -38,23 +38,6 @@ def test_useful_features_are_found(n_features, budget):
     assert result.size <= wanted + 2
 
 
-def test_batches_have_their_size():
-    run, sizes = Run(Merit(99, seed=5), 3000), []
-    while not run.done:
-        sizes.append(len(run.ask()))
-        run.tell(Made(99, 9).errors(run.ask()))
-    assert sizes == 75 * [40]
-
-
-@pytest.mark.parametrize(("n_features", "size"), [(12, 6), (20, None), (99, None)])
-def test_no_subset_is_requested_twice(n_features, size):
-    """Neither among the draws of a batch, in all phases: the errors do not depend on the subset."""
-    run = Run(Merit(n_features, seed=3, parameters={"size": size}), 1600)
-    while not run.done:
-        run.tell(np.full(len(run.ask()), 0.3))
-    assert len(np.unique(run.search.seen_masks, axis=0)) == len(run.search.seen) == min(run.n_evaluations, 1600)
-
-
 def test_an_order_is_a_warm_start():
     problem, order = Made(2000, 10), tuple(range(2000))
     warm = minimize("merit", problem, 600, parameters={"order": order})
@@ -195,23 +178,3 @@ def test_one_to_three_features_are_added_dropped_or_exchanged(size):
         assert one[:, 5].sum() < one[:, 11].sum()
     change_merit_elites(masks, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, True)
     assert (masks.sum(axis=1) == size).all()
-
-
-def test_the_model_selects_the_draws():
-    """With a linear error, the subsets of a batch are better than draws without a model."""
-
-    class Line:
-        n_features = 80
-        slopes = rng.normal(0.0, 0.02, 80)
-
-        def errors(self, masks):
-            return 0.5 + masks @ self.slopes
-
-    means = []
-    for share in (1.0, 0.0):
-        search = Merit(80, seed=4, parameters={"unranked": share})
-        for _ in range(7):
-            masks = search.ask()
-            search.tell(masks, Line().errors(masks))
-        means.append(Line().errors(masks).mean())
-    assert means[1] < means[0] - 0.02

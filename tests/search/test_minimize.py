@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CachedEvaluator, KernelNBEvaluator
 from pqswarm.search import (
     ALGORITHMS,
     BPSO,
     UPSO2D,
     ProgressBar,
     Run,
-    Search,
     SearchParameters,
     UPSO2DParameters,
     minimize,
     minimize_many,
 )
-from tests.evaluation.data import dataset
 from tests.search.problems import PROBLEMS, problem
 from tests.waiting import usual_seconds
 
@@ -79,18 +76,6 @@ def test_defaults_are_those_of_the_paper():
 def test_wrong_parameters_are_named(given, message):
     with pytest.raises(PqswarmError, match=message):
         UPSO2D(9, 0, given)
-
-
-def test_parameters_document_themselves():
-    assert "Weight of the global best" in UPSO2DParameters.__doc__
-    row = next(row for row in UPSO2DParameters.table() if row["name"] == "unification")
-    assert row == {
-        "name": "unification",
-        "symbol": "u",
-        "meaning": "weight of the global best relative to the neighbors' best",
-        "range": "a number from 0 to 1",
-        "default": "0.9",
-    }
 
 
 def test_mistakes_of_callers_are_named():
@@ -158,22 +143,6 @@ def test_empty_subset_never_wins():
         result = minimize(name, Hopeless(), 3000)
         assert result.size > 0
         assert result.error == 1.5
-
-
-def test_results_on_the_paper_problem_are_reproducible_and_exact():
-    X, y, folds = dataset("pq")
-    evaluator = KernelNBEvaluator(X, y, folds)
-    memo = CachedEvaluator(evaluator)
-    results = minimize_many("2d-upso", memo, seeds=[0, 1], max_evaluations=605)
-    assert memo.n_evaluations == 1210
-    assert memo.n_hits > 0
-    for seed, result in enumerate(results):
-        assert result.n_evaluations == 605
-        assert result.error == evaluator.errors(result.mask[None])[0]
-        np.testing.assert_array_equal(result.mask, minimize("2d-upso", evaluator, 605, seed).mask)
-        assert result.size == result.sizes[-1] == len(result.selected)
-        assert (np.diff(result.errors) <= 0).all()
-        assert result.error < evaluator.errors(np.ones((1, 99), bool))[0]
 
 
 def test_traces_after_some_evaluations():
@@ -269,25 +238,6 @@ def test_asking_a_finished_run_is_an_error():
         run.ask()
     with pytest.raises(PqswarmError, match="has finished: check `done`"):
         run.search.ask()
-
-
-def test_a_custom_search():
-    class Lottery(Search):
-        name, title = "lottery", "Lottery"
-
-        def _start(self):
-            pass
-
-        def _next(self):
-            return self._random_subsets(10)
-
-        def _learn(self, masks, errors):
-            pass
-
-    from pqswarm.search.conformance import check_search
-
-    check_search(Lottery)
-    assert minimize(Lottery, problem(EASY[0]), 95).n_evaluations == 95
 
 
 PLUGIN = """

@@ -34,12 +34,6 @@ def test_filters_are_those_of_scikit_learn():
     assert FILTERS["mutual-information"].rank(X, y) == tuple(np.argsort(-mutual_info_classif(X, y, random_state=0)))
 
 
-def test_features_without_a_score_come_last():
-    X = np.random.default_rng(0).random((30, 4))
-    X[:, 1] = 0.5
-    assert FILTERS["anova"].rank(X, np.arange(30) % 2)[-1] == 1
-
-
 def test_scores_of_the_wrong_number_are_refused():
     with pytest.raises(PqswarmError, match="filter 'odd' must return one score per feature"):
         Filter("odd", lambda X, y: np.zeros(2)).rank(np.ones((5, 3)), np.arange(5))
