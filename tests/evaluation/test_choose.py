@@ -255,12 +255,3 @@ def test_weights_that_cannot_be_used(model, options, message):
     X, y, folds = dataset("wine")
     with pytest.raises(PqswarmError, match=message):
         choose_evaluator(model, X, y, folds, **{"sample_weight": np.ones(178), **options})
-
-
-def test_equal_weights_change_nothing():
-    X, y, folds = dataset("wine")
-    masks = random_masks(3, 13, 1)
-    model = DecisionTreeClassifier(max_depth=2, random_state=0)
-    with_weights = choose_evaluator(model, X, y, folds, sample_weight=np.ones(178)).evaluator
-    without = choose_evaluator(model, X, y, folds).evaluator
-    np.testing.assert_allclose(with_weights.fold_errors(masks), without.fold_errors(masks), rtol=0, atol=1e-15)

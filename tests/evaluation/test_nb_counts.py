@@ -61,15 +61,6 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
         assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
 
 
-def test_counts_of_two_thousand_masks_at_once():
-    X, y, folds = dataset("wine")
-    evaluator = KernelNBEvaluator(X, y, folds, 0.05)
-    masks = random_masks(2000, 13, seed=0)
-    together = evaluator.error_counts(masks)
-    assert np.array_equal(together, evaluator.count_errors(evaluator._predict(masks)))
-    assert np.array_equal(together[::40], np.concatenate([evaluator.error_counts(mask[None]) for mask in masks[::40]]))
-
-
 @settings(max_examples=15 * DEPTH)
 @given(st.integers(1, 40), st.integers(1, 70), st.booleans(), st.integers(0, 1000))
 def test_shared_sums_hold_every_selected_feature_once(count, n_features, similar, seed):

@@ -8,7 +8,6 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
-    LeaveOneOut,
     PredefinedSplit,
     RepeatedKFold,
     RepeatedStratifiedKFold,
@@ -131,12 +130,6 @@ def test_training_sets_are_used_unchanged():
     assert (len(splits), splits.get_n_splits(), splits.partitions()) == (6, 2, None)
     whole = Splits([*pairs, ([0, 2, 4, 5], [1, 3])], n_samples=6).partitions()
     assert [folds.test_fold.tolist() for folds in whole] == [[0, 2, 0, 2, 1, 1]]
-
-
-def test_leave_one_out():
-    X, y = disordered()
-    (folds,) = Splits.from_cv(LeaveOneOut(), X, y).partitions()
-    assert folds.test_fold.tolist() == list(range(178))
 
 
 def test_folds_are_splits_that_are_one_partition():
