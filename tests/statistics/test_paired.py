@@ -62,28 +62,6 @@ def test_iman_davenport():
     assert friedman([[1, 2, 3]] * 4).iman_davenport()[3] == 0.0
 
 
-def posterior_by_loops(differences, margin, draws, seed):
-    """The definition: weights of the Dirichlet process, and in which region most of the weight of all pairs lies."""
-    values = [0.0, *differences]
-    weights = np.random.default_rng(seed).dirichlet([0.5, *[1.0] * len(differences)], draws)
-    wins = np.zeros(3)
-    for weight in weights:
-        share = np.zeros(3)
-        for i, one in enumerate(values):
-            for j, other in enumerate(values):
-                total = one + other
-                share[0 if total > 2 * margin else 2 if total < -2 * margin else 1] += weight[i] * weight[j]
-        wins[np.argmax(share)] += 1
-    return wins / draws
-
-
-@pytest.mark.parametrize("margin", [0.0005, 0.0021, 0.0035])
-def test_bayesian_signed_rank_by_its_definition(margin):
-    found = bayesian_signed_rank(X, Y, margin)
-    expected = posterior_by_loops(Y - X, margin, 1500, seed=3)
-    np.testing.assert_allclose((found.better, found.equal, found.worse), expected, atol=0.045)
-
-
 @pytest.mark.parametrize(("margin", "equal"), [(0.0005, 0.0004), (0.002, 0.2905), (0.0035, 0.98645)])
 def test_bayesian_signed_rank_as_others_compute_it(margin, equal):
     """Means of two runs of baycomp 1.0.3 (50,000 draws)."""
@@ -143,15 +121,13 @@ def test_single_runs_do_not_say_how_much_runs_vary():
 
 
 @pytest.mark.parametrize(("k", "runs"), [(3, 1), (6, 5), (12, 10)])
-def test_power_by_simulation_and_by_scipy(k, runs):
+def test_power_is_scipys(k, runs):
     variances, difference = Variances(0.4, 0.3), 0.45
     spread = variances.standard_deviation(runs)
     found = detection_power(difference, variances, k, runs)
     limit, shift = scipy.stats.t.isf(0.025, k - 1), difference * k**0.5 / spread
     expected = scipy.stats.nct.sf(limit, k - 1, shift) + scipy.stats.nct.cdf(-limit, k - 1, shift)
     assert found == pytest.approx(expected, abs=1e-4)
-    drawn = np.random.default_rng(k).normal(difference, spread, (4000, k))
-    assert found == pytest.approx((scipy.stats.ttest_1samp(drawn, 0, axis=1).pvalue < 0.05).mean(), abs=0.03)
     assert detection_power(detectable_difference(variances, k, runs), variances, k, runs) == pytest.approx(
         0.8, abs=1e-6
     )
