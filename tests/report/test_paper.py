@@ -3,17 +3,13 @@
 import html
 import re
 
-import numpy as np
 import pytest
-from scipy import stats
-from tests.report.audit import audit_paper
 from tests.report.studies import replanned, summary_of, tables
 from tests.statistics.paper import PRINTED
 
 from pqswarm.report import write_report
 from pqswarm.report.paper import (
     ABBREVIATIONS,
-    ALGORITHMS,
     EVENT_MODELS,
     INCONSISTENCIES,
     SEARCH_PARAMETERS,
@@ -27,63 +23,11 @@ def page(smoke_study):
     return (smoke_study / "report.html").read_text(encoding="utf-8")  # the command has written it
 
 
-@pytest.fixture(params=["k-NN", "NB"])
-def overlay(request):
-    return paper_overlay(load_plan("paper"), request.param)
-
-
-def test_published_values_fit_together_as_far_as_they_do(overlay):
-    def column(key):
-        return np.array([overlay.performance[name][key] for name in ALGORITHMS])
-
-    for _, whole, accuracy, gain in overlay.noise:
-        assert np.abs(np.array([*accuracy.values()]) - whole - [*gain.values()]).max() < 0.0101
-    assert np.abs(100 * (1 - column("mean_J") / overlay.all_features) - column("PI")).max() < 0.2
-    assert np.abs(100 * (1 - column("mean_size") / 99) - column("Xi")).max() < 0.2
-    contrast = np.array([[*row.values()] for row in overlay.contrast.values()])
-    assert np.array_equal(contrast, -contrast.T)
-    for rows in overlay.posthoc.values():
-        z, p = (np.array([row[key] for row in rows.values()]) for key in ("z", "p"))
-        assert np.abs(stats.norm.isf(p / 2) - z).max() < 0.006
-    for ranks in overlay.ranks.values():
-        true = stats.chi2.sf(ranks["chi2"], 5)
-        assert ranks["p"] / true > 1e9  # the first inconsistency
-        assert f"{true:.1e}" in INCONSISTENCIES[0]
-    assert [level for level, *_ in overlay.noise] == [np.inf, 50, 45, 40, 35, 30, 25, 20]
-
-
-def test_inconsistencies_state_what_follows_from_the_printed_numbers():
-    computed = audit_paper()
-    assert len(INCONSISTENCIES) == len(computed) + 2  # and what the paper does not say
-    for text, facts in zip(INCONSISTENCIES, computed, strict=False):
-        assert not [fact for fact in facts if fact not in text]
-
-
-def test_published_accuracies_fit_3411_events_and_not_3500():
-    """Counted anew from the printed tables: multiples of 1/N in percent, rounded to two decimals."""
-    lines = [PRINTED[kind][15:31:2] for kind in PRINTED]
-    values = [float(text) for table in lines for line in table for text in line.split()]
-    assert len(values) == 112
-    fits = {n: sum(round(100 * round(v * n / 100) / n, 2) == v for v in values) for n in range(3000, 4001)}
-    assert (fits[3500], fits[3411]) == (38, 103)
-    assert max(fits, key=fits.get) == 3411
-    assert stats.binomtest(fits[3500], 112, 0.35).pvalue > 0.5  # a multiple of 1/N lies within 0.005 by chance: N/10000
-    assert stats.binomtest(fits[3411], 112, 0.3411, alternative="greater").pvalue < 1e-30
-    told = next(text for text in INCONSISTENCIES if "3411" in text)
-    assert f"{fits[3500]} are multiples of 1/3500" in told
-    assert f"{fits[3411]} are multiples of 1/3411" in told
-
-
 def test_tables_1_and_2_are_of_the_paper_plan():
     plan = load_plan("paper")
     assert set(EVENT_MODELS) == set(plan.dataset.class_names)
     assert {algorithm.algorithm for algorithm in plan.searched} - {"merit"} == set(SEARCH_PARAMETERS)
     assert {algorithm.title for algorithm in plan.searched} <= set(ABBREVIATIONS)
-
-
-def test_the_error_of_all_features_is_the_printed_one():
-    plan = load_plan("paper")
-    assert [paper_overlay(plan, name).all_features for name in ("k-NN", "NB")] == [0.0343, 0.0199]
 
 
 def cells(page, name):
