@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn import config_context
 from sklearn.datasets import make_classification, make_regression
 from sklearn.feature_selection import SelectKBest, f_classif
@@ -13,10 +12,9 @@ from sklearn.model_selection import (
     PredefinedSplit,
     RepeatedStratifiedKFold,
     ShuffleSplit,
-    TimeSeriesSplit,
     cross_val_score,
 )
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -226,28 +224,7 @@ def test_any_cross_validation(cv):
     assert np.isnan(selector.front_[0].std) == (cv is HALVES)
 
 
-def test_time_series():
-    X, y = make_regression(60, 8, n_informative=3, random_state=0)
-    selector = quick(LinearRegression(), cv=TimeSeriesSplit(3), max_evaluations=20).fit(X, y)
-    score = cross_val_score(LinearRegression(), X[:, selector.support_], y, cv=TimeSeriesSplit(3)).mean()
-    assert selector.best_score_ == pytest.approx(score)
-
-
 def test_continuous_numbers_are_not_classes():
     X, y = WINE
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         SwarmSelector(max_evaluations=20).fit(X, y + 0.5 * X[:, 0])
-
-
-@pytest.mark.parametrize("sparse", [csr_matrix, csc_matrix, csr_array])
-def test_sparse_data_as_dense_ones(sparse):
-    """The evaluator of a sparse matrix, and predictions and selected columns, are those of the array."""
-    rng = np.random.default_rng(0)
-    X = rng.poisson(0.5, (90, 12)).astype(float)
-    y = (X[:, :3].sum(axis=1) > 1).astype(int)
-    dense, scarce = (quick(MultinomialNB(), max_evaluations=40).fit(table, y) for table in (X, sparse(X)))
-    assert scarce.evaluator_name_.startswith("DiscreteNBEvaluator")
-    np.testing.assert_array_equal(dense.support_, scarce.support_)
-    assert dense.best_score_ == scarce.best_score_
-    np.testing.assert_array_equal(dense.transform(X), scarce.transform(sparse(X)).toarray())
-    np.testing.assert_allclose(dense.predict_proba(X), scarce.predict_proba(sparse(X)), rtol=1e-12)

@@ -11,7 +11,7 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm.evaluation import EvaluatorChoice
-from pqswarm.search import BPSO, UPSO2D
+from pqswarm.search import BPSO
 from pqswarm.selector import EarlyStopping
 from pqswarm.selector.task import threads_of_task
 from tests.selector.problems import WINE, assert_same, quick
@@ -225,11 +225,3 @@ def test_jobs_are_those_of_scikit_learn():
     from joblib import cpu_count
 
     assert threads_of_task(-1) == cpu_count()
-
-
-def test_progress_of_callbacks():
-    seen = []
-    quick(algorithm=UPSO2D, max_evaluations=60, callbacks=seen.append).fit(*WINE)
-    assert [progress.n_evaluations for progress in seen] == [30, 60]
-    assert seen[-1].max_evaluations == 60
-    assert seen[-1].mask.shape == (13,)
