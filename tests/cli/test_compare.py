@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 from tests.articles import CLASSES, compile_article, needs_latex
 from tests.statistics import paper
 from typer.testing import CliRunner
@@ -49,25 +48,6 @@ def test_text(pqswarm, accuracies):
     assert ["ACO", "0.66583", "0", "-0.4125", "-0.13917", "0.11417", "-2.0933"] in lines
     assert "Contrast" not in invoke(accuracies)
     assert "positive: the row is worse" in invoke(accuracies, "--contrast")
-
-
-def test_json_against_oracles(accuracies):
-    content = json.loads(invoke(accuracies, "--higher-is-better", "--format", "json", "--contrast"))
-    values = np.array(paper.ACCURACIES["k-NN"])
-    plain, corrected, iman_davenport = content["friedman"]
-    assert corrected["statistic"] == pytest.approx(stats.friedmanchisquare(*values.T).statistic)
-    assert plain["statistic"] < corrected["statistic"] < iman_davenport["statistic"]
-    assert iman_davenport["p_value"] == pytest.approx(stats.f.sf(iman_davenport["statistic"], 5, 35))
-    assert content["n_blocks"] == 8
-    assert not content["lower_is_better"]
-    ranks = {row["algorithm"]: row["mean_rank"] for row in content["ranks"]}
-    assert list(ranks.values()) == sorted(ranks.values())
-    expected = stats.rankdata(-values, axis=1).mean(axis=0)
-    assert [ranks[name] for name in paper.NAMES] == pytest.approx(expected.tolist())
-    adjusted = multipletests([row["p_value"] for row in content["posthoc"]], method="hommel")[1]
-    assert [row["p_hommel"] for row in content["posthoc"]] == pytest.approx(adjusted.tolist())
-    assert content["control"] == "2D-UPSO"
-    assert paper.agrees(content["contrast"][0]["vs 2D-UPSO"], "-2.759")
 
 
 ERRORS = """data set,MINE,BPSO,GA,ACO,UMDA
@@ -273,14 +253,6 @@ def test_the_same_interval_as_the_report(tmp_path):
     (read,) = json.loads(invoke(tmp_path / "runs.csv", "-f", "json", "--control", "A"))["unpaired"]
     for key in ("difference", "difference_lower", "difference_upper"):
         assert read[key] == pytest.approx(direct[key], abs=1e-12)
-
-
-def test_runs_of_the_reference_results():
-    """A long table as a study writes it, with several classifiers and algorithms that ran once."""
-    runs = Path(__file__).parents[2] / "docs" / "results" / "paper-runs.csv"
-    content = json.loads(invoke(runs, "-f", "json", "--classifier", "k-NN"))
-    assert (content["n_blocks"], content["control"]) == (40, "2D-UPSO")
-    assert content["left_out"] == ["SFFS", "SFFS all sizes"]
 
 
 @pytest.mark.usefixtures("few_draws")
