@@ -288,17 +288,6 @@ def test_seeds_of_runs_depend_on_names_and_number_alone():
     assert paper.model_copy(update={"seed": 1}).run_seed("NB", "2d-upso", 0) not in seeds
 
 
-def test_adding_an_algorithm_changes_nobodys_seeds():
-    mine = '[[algorithms]]\nname = "mine"\nalgorithm = "bpso"\nparameters.swarm_size = 9\n\n'
-    other = read_plan(smoke("[[algorithms]]", mine + "[[algorithms]]"))
-    plan = load_plan("smoke")
-    assert [algorithm.name for algorithm in other.algorithms] == ["mine", *SEVEN]
-    for name in SEVEN:
-        assert other.run_seed("NB", name, 2) == plan.run_seed("NB", name, 2)
-    assert other.run_seed("NB", "mine", 0) != other.run_seed("NB", "bpso", 0)
-    assert other.algorithm("mine").title == "mine"
-
-
 def test_a_prettier_name_keeps_its_seeds_with_the_old_one_as_id():
     text = '[[classifiers]]\nname = "NB"\nkind = "kernel-nb"\n[[algorithms]]\nalgorithm = "2d-upso"\n'
     plan = read_plan(f'{text}[[algorithms]]\nname = "ga-2"\nalgorithm = "ga"')

@@ -76,12 +76,6 @@ def test_cuts_and_companions_change_nothing(problems, classifier, algorithm):
     assert finished(problem, [4], 0.0, algorithm=algorithm)[0] == {4: together[4]}
 
 
-def test_evaluations_are_counted(problems):
-    outcome = advance(group(problems["NB"], [1, 2], max_evaluations=205), inf)
-    assert outcome.evaluations == 410
-    assert [record.result.n_evaluations for record in outcome.finished] == [205, 205]
-
-
 def test_threads_do_not_disturb_each_other(problems, monkeypatch):
     """A Dask worker has several, and a memory that is full forgets."""
     monkeypatch.setattr(worker, "_evaluators", OrderedDict())
