@@ -11,6 +11,8 @@ from pqswarm.evaluation import FILTERS, Filter, prefilter
 from pqswarm.evaluation import filters as scores
 from tests.reference import filters as reference
 
+X, y = load_wine(return_X_y=True)
+
 FAST = [name for name in FILTERS.built_in if name != "mutual-information"]
 TWINS = {"mrmr": reference.mrmr, "cfs": reference.cfs}
 
@@ -56,7 +58,6 @@ def test_continuous_targets():
 
 
 def test_relieff_samples_many_samples(monkeypatch):
-    X, y = load_wine(return_X_y=True)
     every = FILTERS["relieff"].scores(X, y)
     monkeypatch.setattr(scores, "_RELIEF_COST", 0)
     monkeypatch.setattr(scores, "_MIN_SAMPLES", 60)
@@ -114,7 +115,6 @@ def test_shapes_are_checked(X, y):
 
 
 def test_prefilter_keeps_the_best_and_returns_their_order():
-    X, y = load_wine(return_X_y=True)
     for name in FAST:
         kept, order = prefilter(X, y, 5, name), FILTERS[name].rank(X, y)
         assert kept.columns.tolist() == sorted(order[:5])

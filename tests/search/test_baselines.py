@@ -1,6 +1,7 @@
 """The algorithms compared with 2D-UPSO behave as documented."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy.stats import binomtest
 from pqswarm.search import ACO, GA, ChaoticBPSO, minimize
 from pqswarm.search.ga import fitness
 from tests.reference import searches
-from tests.search.problems import PROBLEMS, problem
+from tests.search.problems import PROBLEMS, Table, problem
 
 
 def steps(search, errors, count):
@@ -48,16 +49,10 @@ class TestGA:
             best = masks[masks.mean(axis=1).argmin()]
 
     def test_the_defaults_are_a_random_walk_and_the_options_are_not(self):
-        def error(masks):
-            return 0.5 * masks.mean(axis=1)
-
-        class Evaluator:
-            n_features = 60
-            errors = staticmethod(error)
-
         options = {"fitness": "windowed", "elites": 2, "mutation": "chromosome"}
-        plain = np.mean([minimize("ga", Evaluator, 3000, seed).error for seed in range(5)])
-        better = np.mean([minimize("ga", Evaluator, 3000, seed, parameters=options).error for seed in range(5)])
+        evaluator = SimpleNamespace(n_features=60, errors=lambda masks: 0.5 * masks.mean(axis=1))
+        plain = np.mean([minimize("ga", evaluator, 3000, seed).error for seed in range(5)])
+        better = np.mean([minimize("ga", evaluator, 3000, seed, parameters=options).error for seed in range(5)])
         assert better < 0.5 * plain
 
 
@@ -120,32 +115,18 @@ class TestSFFS:
     @pytest.mark.parametrize("overshoot", [0, 2])
     def test_equals_the_slow_twin_at_every_size(self, name, overshoot):
         table = problem(name)
-        n = table.n_features
-
-        def error(features):
-            return table.table[sum(1 << f for f in features)]
-
-        for d in range(1, n + 1):
+        for d in range(1, table.n_features + 1):
             found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
-            subset, lowest = searches.sffs(error, n, d, overshoot)
+            subset, lowest = searches.sffs(table.error, table.n_features, d, overshoot)
             assert found.selected.tolist() == subset
             assert found.error == lowest
 
     @pytest.mark.parametrize("seed", range(30))
     def test_equals_the_slow_twin_on_random_tables_with_ties(self, seed):
-        rng = np.random.default_rng(seed)
-        values = rng.integers(0, 12, 2**7) / 12
-
-        class Table:
-            n_features = 7
-
-            @staticmethod
-            def errors(masks):
-                return values[masks @ (1 << np.arange(7))]
-
+        table = Table(np.random.default_rng(seed).integers(0, 12, 2**7) / 12)
         d = 1 + seed % 7
-        found = minimize("sffs", Table, 10**5, parameters={"size": d})
-        subset, lowest = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
+        found = minimize("sffs", table, 10**5, parameters={"size": d})
+        subset, lowest = searches.sffs(table.error, 7, d)
         assert found.selected.tolist() == subset
         assert found.error == lowest
 

@@ -6,7 +6,7 @@ import pytest
 from pqswarm._base.random import stream
 from pqswarm.search import ALGORITHMS, CatfishBPSO
 from tests.reference import searches
-from tests.search.problems import problem
+from tests.search.problems import assert_same_as_twin
 
 
 @pytest.mark.parametrize("randomness", ["element", "particle"])
@@ -20,19 +20,9 @@ from tests.search.problems import problem
     ],
 )
 def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):
-    table = problem("breast cancer, 12 features, Gaussian NB")
     fast = ALGORITHMS[name](12, 7, {"randomness": randomness, **options})
     slow = searches.BPSO(12, stream(7, ()), pairs=randomness == "particle", **twin)
-    for _ in range(40):
-        masks = fast.ask()
-        np.testing.assert_array_equal(masks, slow.x)
-        errors = table.errors(masks)
-        fast.tell(masks, errors)
-        slow.see(errors)
-        np.testing.assert_array_equal(fast.gbest, slow.gbest)
-        slow.move()
-        fast.ask()
-        np.testing.assert_allclose(fast.velocities, slow.v, rtol=1e-12, atol=1e-12)
+    assert_same_as_twin(fast, slow, 40)
 
 
 def test_reinitialised_catfish_are_random_subsets_of_the_required_size():

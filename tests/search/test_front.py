@@ -1,5 +1,7 @@
 """The best subset of every search, its history, and the front of error and size."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -62,14 +64,8 @@ def test_a_state_without_front_resumes_with_the_best():
 
 
 def test_a_front_without_any_finite_error_is_one_subset():
-    class Failing:
-        n_features = 5
-
-        @staticmethod
-        def errors(masks):
-            return np.full(len(masks), np.inf)
-
-    result = minimize("sffs", Failing, 100)
+    failing = SimpleNamespace(n_features=5, errors=lambda masks: np.full(len(masks), np.inf))
+    result = minimize("sffs", failing, 100)
     assert result.front_masks.sum() == 1
     assert result.front_errors.tolist() == [np.inf]
 

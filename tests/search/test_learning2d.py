@@ -17,7 +17,7 @@ from pqswarm.search.learning2d import (
     self_learning_set,
 )
 from tests.reference import searches
-from tests.search.problems import problem
+from tests.search.problems import assert_same_as_twin
 
 
 def bits(text):
@@ -118,20 +118,9 @@ def test_sizes_of_exemplars_are_at_most_one_off():
     ],
 )
 def test_2d_upso_equals_its_slow_twin(seed, options, twin):
-    table = problem("breast cancer, 12 features, Gaussian NB")
     fast = UPSO2D(12, seed, options)
     slow = searches.UPSO2D(12, stream(seed, ()), **twin)
-    for _ in range(75):  # beyond two refreshes of all velocities
-        masks = fast.ask()
-        np.testing.assert_array_equal(masks, slow.x)
-        errors = table.errors(masks)
-        fast.tell(masks, errors)
-        slow.see(errors)
-        np.testing.assert_array_equal(fast.gbest, slow.gbest)
-        np.testing.assert_array_equal(fast.stagnation, slow.count)
-        slow.move()
-        fast.ask()
-        np.testing.assert_allclose(fast.velocities, slow.v, rtol=1e-12, atol=1e-12)
+    assert_same_as_twin(fast, slow, 75)  # beyond two refreshes of all velocities
     assert fast.stagnation.sum() < 30 * 74
 
 

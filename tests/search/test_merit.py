@@ -1,5 +1,7 @@
 """MERIT, beyond the checks of all searches."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -49,13 +51,11 @@ def test_an_order_is_a_warm_start():
 
 
 def test_thinning_buys_smaller_subsets():
-    class Slope:
-        n_features = 200
+    def errors(masks):
+        return 0.5 - 0.4 * (1 - np.exp(-(masks @ np.linspace(0.3, 0.001, 200))))
 
-        def errors(self, masks):
-            return 0.5 - 0.4 * (1 - np.exp(-(masks @ np.linspace(0.3, 0.001, 200))))
-
-    sizes = [minimize("merit", Slope(), 900, parameters={"thinning": share}).size for share in (0.0, 0.3)]
+    slope = SimpleNamespace(n_features=200, errors=errors)
+    sizes = [minimize("merit", slope, 900, parameters={"thinning": share}).size for share in (0.0, 0.3)]
     assert sizes[1] < 0.7 * sizes[0]
 
 
@@ -78,10 +78,6 @@ def test_features_are_drawn_by_their_frequency_in_the_best_of_the_population():
 def test_a_new_population_starts_when_nothing_better_is_found():
     """The first subset of the second population has the size of an initial one again, and the best is kept."""
 
-    class Flat(Made):
-        def errors(self, masks):
-            return np.where(masks[:, 0] & (masks.sum(axis=1) < 6), 0.1, 0.2)
-
     run = Run(Merit(80, seed=1), 3000)
     epochs, stalled = set(), 0
     while not run.done:
@@ -94,7 +90,7 @@ def test_a_new_population_starts_when_nothing_better_is_found():
             changed = (masks[:, np.newaxis] ^ elites).sum(axis=2).min(axis=1)
             assert changed.max() <= 6  # three exchanges
             stalled += 1
-        run.tell(Flat(80, 1).errors(masks))
+        run.tell(np.where(masks[:, 0] & (masks.sum(axis=1) < 6), 0.1, 0.2))
     assert len(epochs) > 2
     assert stalled > 10
     assert run.result().error == 0.1
@@ -128,11 +124,9 @@ def test_dropped_subsets_rank_behind_the_best_of_the_population():
 
 
 def test_negative_and_infinite_errors_are_handled():
-    class Odd(Made):
-        def errors(self, masks):
-            return np.where(masks[:, 3], np.inf, super().errors(masks) - 2.0)
-
-    result = minimize("merit", Odd(30, 3), 800)
+    plain = Made(30, 3)
+    odd = SimpleNamespace(n_features=30, errors=lambda masks: np.where(masks[:, 3], np.inf, plain.errors(masks) - 2.0))
+    result = minimize("merit", odd, 800)
     assert result.mask[:3].all()
     assert not result.mask[3]
 

@@ -2,6 +2,7 @@
 
 import time
 from io import StringIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,20 +94,10 @@ def test_mistakes_of_callers_are_named():
 
 
 def test_failing_evaluators_are_errors_not_scores():
-    class Short:
-        n_features = 5
-
-        def errors(self, masks):
-            return np.zeros(len(masks) - 1)
-
-    class Failing(Short):
-        def errors(self, masks):
-            return np.full(len(masks), np.nan)
-
     with pytest.raises(PqswarmError, match="errors of shape"):
-        minimize("bpso", Short(), 60)
+        minimize("bpso", SimpleNamespace(n_features=5, errors=lambda masks: np.zeros(len(masks) - 1)), 60)
     with pytest.raises(PqswarmError, match="none NaN"):
-        minimize("bpso", Failing(), 60)
+        minimize("bpso", SimpleNamespace(n_features=5, errors=lambda masks: np.full(len(masks), np.nan)), 60)
     for budget in (10, 30):
         with pytest.raises(PqswarmError, match="minus infinity"):
             Run(BPSO(20, 0), budget).tell(np.full(budget, -np.inf))
@@ -115,32 +106,21 @@ def test_failing_evaluators_are_errors_not_scores():
 def test_losses_above_one_are_searched_as_well_as_rates():
     """Only the order of the errors matters, not their unit."""
 
-    class Problem:
-        n_features = 20
-
-        def __init__(self, unit):
-            self.unit = unit
-
-        def errors(self, masks):
-            return self.unit * (0.1 + 0.02 * (masks ^ (np.arange(20) % 3 == 0)).sum(axis=1))
+    def problem_in(unit):
+        best = np.arange(20) % 3 == 0
+        return SimpleNamespace(n_features=20, errors=lambda masks: unit * (0.1 + 0.02 * (masks ^ best).sum(axis=1)))
 
     for name, options in (("aco", {}), ("ga", {"fitness": "windowed", "elites": 2, "mutation": "chromosome"})):
-        rates = [minimize(name, Problem(1.0), 2000, seed, parameters=options).error for seed in range(5)]
-        losses = [minimize(name, Problem(5000.0), 2000, seed, parameters=options).error / 5000 for seed in range(5)]
+        rates = [minimize(name, problem_in(1.0), 2000, seed, parameters=options).error for seed in range(5)]
+        losses = [minimize(name, problem_in(5000.0), 2000, seed, parameters=options).error / 5000 for seed in range(5)]
         assert np.mean(losses) <= np.mean(rates) + 0.03, name
 
 
 def test_empty_subset_never_wins():
-    class Hopeless:
-        """Everything is worse than nothing, as for a regression without signal."""
-
-        n_features = 4
-
-        def errors(self, masks):
-            return np.where(masks.any(axis=1), 1.5, 1.0)
-
+    """Everything is worse than nothing, as for a regression without signal."""
+    hopeless = SimpleNamespace(n_features=4, errors=lambda masks: np.where(masks.any(axis=1), 1.5, 1.0))
     for name in ("bpso", "cbpso", "ga", "aco"):
-        result = minimize(name, Hopeless(), 3000)
+        result = minimize(name, hopeless, 3000)
         assert result.size > 0
         assert result.error == 1.5
 

@@ -25,6 +25,8 @@ from pqswarm.search import BPSO, SearchParameters, parameter
 from pqswarm.selector import nested_score
 from tests.selector.problems import WINE, assert_same, quick
 
+X, y = WINE
+
 WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state=0)
 
 
@@ -149,7 +151,6 @@ def test_ranking_ranks_what_is_kept():
 
 
 def with_holes():
-    X, y = WINE
     holes = np.random.default_rng(0).random(X.shape) < 0.05
     return np.where(holes, np.nan, X), y
 
@@ -177,7 +178,6 @@ def test_nan_is_refused_otherwise():
 
 
 def test_weights():
-    X, y = WINE
     weights = np.where(y == 0, 0.1, np.linspace(1, 2, len(y)))
     selector = quick(max_evaluations=20, cv=3).fit(X, y, sample_weight=weights)
     assert selector.evaluator_name_.startswith("GaussianNBEvaluator")
@@ -197,7 +197,6 @@ def test_weights():
 
 
 def test_weights_and_groups_are_routed():
-    X, y = WINE
     weights, groups = np.linspace(1, 2, len(y)), np.arange(len(y)) % 6
     options = {"cv": GroupKFold(3), "max_evaluations": 20}
     with config_context(enable_metadata_routing=True):
@@ -215,7 +214,6 @@ HALVES = PredefinedSplit(np.where(np.arange(178) % 4 == 0, 0, -1))
     "cv", [RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), ShuffleSplit(3, random_state=0), HALVES]
 )
 def test_any_cross_validation(cv):
-    X, y = WINE
     selector = quick(cv=cv, max_evaluations=40).fit(X, y)
     assert selector.evaluator_name_.startswith("GaussianNBEvaluator")
     assert selector.best_score_ == pytest.approx(
@@ -225,6 +223,5 @@ def test_any_cross_validation(cv):
 
 
 def test_continuous_numbers_are_not_classes():
-    X, y = WINE
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         SwarmSelector(max_evaluations=20).fit(X, y + 0.5 * X[:, 0])

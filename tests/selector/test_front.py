@@ -17,6 +17,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.selector import EarlyStopping
 from tests.selector.problems import WINE, quick
 
+X, y = WINE
+
 
 @pytest.fixture(scope="module")
 def fitted():
@@ -24,7 +26,6 @@ def fitted():
 
 
 def test_front_holds_scores_of_scikit_learn(fitted):
-    X, y = WINE
     assert len(fitted.front_) > 2
     for point in fitted.front_:
         scores = cross_val_score(GaussianNB(), X[:, point.support], y, cv=5)
@@ -96,7 +97,6 @@ def test_frame_without_pandas(monkeypatch, fitted):
 
 
 def test_pickles_without_its_callback():
-    X, y = WINE
     selector = quick(callbacks=lambda progress: None).fit(X, y)
     other = pickle.loads(pickle.dumps(selector))
     assert other.callbacks is None

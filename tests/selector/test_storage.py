@@ -24,6 +24,8 @@ from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
 from tests.waiting import Clock
 
+X, y = WINE
+
 
 @pytest.fixture(autouse=True)
 def few_evaluations_are_enough(monkeypatch):
@@ -156,7 +158,6 @@ def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
 
 
 def test_other_searches_are_refused(tmp_path):
-    X, y = WINE
     file = tmp_path / "wine.npz"
     quick(storage=file, max_evaluations=30).fit(X, y)
     content = file.read_bytes()
@@ -278,7 +279,6 @@ def test_a_missing_folder_is_named(tmp_path):
 
 def test_clones_that_share_a_file_are_told_why(tmp_path):
     selector = quick(storage=tmp_path / "wine.npz", max_evaluations=20).fit(*WINE)
-    X, y = WINE
     with pytest.raises(PqswarmError, match=r"different data .*clones, as in GridSearchCV.* storage=None"):
         clone(selector).fit(X[::2], y[::2])
 
