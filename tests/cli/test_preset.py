@@ -81,10 +81,7 @@ def test_completion_knows_files_and_wavelets(mine):
     assert (
         complete_names("pqswarm.features", "WAVELETS")("coif"),
         complete_names("pqswarm.features", "BORDERS")("period"),
-    ) == (
-        ["coif1", "coif2", "coif3", "coif4", "coif5"],
-        ["periodic", "periodization"],
-    )
+    ) == (["coif1", "coif2", "coif3", "coif4", "coif5"], ["periodic", "periodization"])
     (mine / "folder").mkdir()
     (mine / "folder" / "paper-like.toml").touch()
     assert complete_preset("") == [*PRESETS, "mine.toml"]

@@ -62,10 +62,7 @@ def test_exact_evaluators_are_chosen(steps, scaling, ending):
         (make_pipeline(PCA(1), NEIGHBOURS), "PCA(n_components=1) is not a scaler"),
         (make_pipeline(StandardScaler(), MinMaxScaler(), NEIGHBOURS), "the pipeline has 2 steps before KNeighborsClas"),
         (KNeighborsClassifier(weights="distance"), "there is no exact evaluator for KNeighborsClassifier(weights='dis"),
-        (
-            DecisionTreeClassifier(random_state=0),
-            "there is no exact evaluator for DecisionTreeClassifier()",
-        ),
+        (DecisionTreeClassifier(random_state=0), "there is no exact evaluator for DecisionTreeClassifier()"),
         (OwnPipeline([("model", GaussianNB())]), "is not scikit-learn's own Pipeline"),
     ],
 )

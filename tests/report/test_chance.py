@@ -9,10 +9,7 @@ from tests.report.studies import chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.sections.chance import (
-    conclusion_in_words,
-    say_comparisons,
-)
+from pqswarm.report.sections.chance import conclusion_in_words, say_comparisons
 from pqswarm.statistics import compare_runs
 
 

@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 from tests.report.sayings import says
 
-from pqswarm.report.claims import (
-    EQUAL,
-    FAILS,
-    HOLDS,
-    LETTER,
-    UNKNOWN,
-    UNTESTED,
-    check_claims,
-    claims_table,
-)
+from pqswarm.report.claims import EQUAL, FAILS, HOLDS, LETTER, UNKNOWN, UNTESTED, check_claims, claims_table
 from pqswarm.report.overview import overview_limits, overview_of_dataset
 from pqswarm.report.summary import ClassifierAcrossDatasets, StudySummary
 

@@ -8,13 +8,7 @@ from tests.report.studies import replanned, summary_of, tables
 from tests.statistics.paper import PRINTED
 
 from pqswarm.report import write_report
-from pqswarm.report.paper import (
-    ABBREVIATIONS,
-    EVENT_MODELS,
-    INCONSISTENCIES,
-    SEARCH_PARAMETERS,
-    paper_overlay,
-)
+from pqswarm.report.paper import ABBREVIATIONS, EVENT_MODELS, INCONSISTENCIES, SEARCH_PARAMETERS, paper_overlay
 from pqswarm.study import load_plan
 
 

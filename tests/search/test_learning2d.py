@@ -8,14 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from pqswarm._base.random import stream
 from pqswarm.search import ALGORITHMS, UPSO2D
-from pqswarm.search.learning2d import (
-    adaptive_weight,
-    cardinality,
-    learning_set,
-    position,
-    ranks,
-    self_learning_set,
-)
+from pqswarm.search.learning2d import adaptive_weight, cardinality, learning_set, position, ranks, self_learning_set
 from tests.reference import searches
 from tests.search.problems import assert_same_as_twin
 

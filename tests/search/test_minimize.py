@@ -262,10 +262,7 @@ def test_a_search_by_its_import_path(tmp_path, monkeypatch):
         ("by_path:__name__", r"algorithm by_path:__name__, must be derived from pqswarm\.search\.base\.Search"),
         ("by_path:Search", "algorithm by_path:Search, lacks _learn, _next, _start"),
         ("by_path:Nameless", "algorithm by_path:Nameless has no name: set one in the class"),
-        (
-            "no_such_file:Mine",
-            "No module named 'no_such_file'. Install its package, or .* PYTHONPATH",
-        ),
+        ("no_such_file:Mine", "No module named 'no_such_file'. Install its package, or .* PYTHONPATH"),
         ("by path:Mine", "unknown algorithm 'by path:Mine'.* such as my_module:MySearch"),
         (3, "unknown algorithm"),
     ):

@@ -7,13 +7,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import (
-    GroupKFold,
-    PredefinedSplit,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    cross_val_score,
-)
+from sklearn.model_selection import GroupKFold, PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier

@@ -13,14 +13,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from pqswarm.errors import PqswarmError
-from pqswarm.statistics import (
-    contrast_estimation,
-    critical_difference,
-    friedman,
-    friedman_from_ranks,
-    hommel,
-    posthoc,
-)
+from pqswarm.statistics import contrast_estimation, critical_difference, friedman, friedman_from_ranks, hommel, posthoc
 from tests.statistics import paper, reference
 
 # Few different values, so that many are equal.

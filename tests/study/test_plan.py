@@ -83,17 +83,9 @@ def test_defaults_are_those_of_the_paper():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "[dataset]",
-            "[dataset]\nsed = 1",
-            "dataset.sed: there is no such key: did you mean seed?",
-        ),
+        ("[dataset]", "[dataset]\nsed = 1", "dataset.sed: there is no such key: did you mean seed?"),
         ("[held_out]", "[held_out]\nsnr = 1", "held_out.snr: there is no such key: known here are events_per_class, s"),
-        (
-            "[folds]",
-            "[folds]\nseeds = 1",
-            "folds.seeds: there is no such key: did you mean seed?",
-        ),
+        ("[folds]", "[folds]\nseeds = 1", "folds.seeds: there is no such key: did you mean seed?"),
         ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, id, algorithm, par"),
         ("runs = 3", 'control = "2d-upsa"', "unknown control '2d-upsa': did you mean '2d-upso'?"),
         ("runs = 3", 'control = "sffs"', "sffs runs once on a data set"),
