@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import PqswarmError
@@ -44,19 +44,6 @@ def test_paper_data_in_full_against_cross_val_score(paper_events):
 def test_neighbours_and_metrics_against_the_definition(name, k, metric):
     X, y, folds = dataset(name)
     check_against_definition(X, y, folds, k, metric, random_masks(2 * DEPTH, X.shape[1], seed=k), scaling="once")
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_digits_with_many_ties(metric):
-    """Sixteen grey levels: most distances are shared by many samples."""
-    X, y, folds = dataset("digits")
-    evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
-    for mask in random_masks(DEPTH, 64, seed=3):
-        expected, tied = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
-        assert np.array_equal(evaluator.predictions(mask), expected)
-        model = KNeighborsClassifier(3, metric=metric, algorithm="brute")
-        theirs = cross_val_predict(model, X[:, mask], y, cv=folds)
-        assert np.array_equal(theirs[~tied], expected[~tied])
 
 
 @settings(max_examples=25 * DEPTH)

@@ -9,7 +9,6 @@ from scipy.special import logsumexp
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-import pqswarm
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator
 from pqswarm.evaluation.scaling import scale_by_extremes
@@ -28,19 +27,6 @@ def table(X, y, folds, width):
             z = (X[test].T[..., None] - X[members].T[:, None]) / width
             out[:, test, c] = logsumexp(-0.5 * z**2, axis=-1) - np.log(members.size * width * np.sqrt(2 * np.pi))
     return out
-
-
-@pytest.mark.parametrize("floor", [0.0, 0.0005])
-@pytest.mark.parametrize("scaling", ["once", "minmax", "none"])
-def test_kernel_against_the_classifier(scaling, floor):
-    X, y, folds = dataset("pq")
-    evaluator = KernelNBEvaluator(X, y, folds, 0.01, floor, scaling=scaling)
-    for mask in random_masks(DEPTH, 99, seed=2):
-        predicted = np.empty_like(y)
-        for train, test in folds.split():
-            data = slow.scaled(X, train, scaling)[:, mask]
-            predicted[test] = pqswarm.KernelNB(0.01, floor).fit(data[train], y[train]).predict(data[test])
-        assert np.array_equal(evaluator.predictions(mask), predicted)
 
 
 @settings(max_examples=20 * DEPTH)

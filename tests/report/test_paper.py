@@ -66,14 +66,6 @@ def test_negative_gains_are_marked_and_positive_contrasts_are_bold(page):
     assert sum("best" in kind.split() for row in rows for kind, _ in row) == 15
 
 
-def test_captions_name_the_tables_and_figures_of_the_paper(page):
-    captions = re.findall(r"<figcaption>((?:Table|Figure) \d+\w? of the paper)", page)
-    numbers = [int(re.search(r"\d+", text)[0]) for text in captions if text.startswith("Table")]
-    assert numbers == sorted(numbers)
-    assert {f"Table {number} of the paper" for number in range(1, 13)} <= set(captions)
-    assert {"Figure 1 of the paper", "Figure 2 of the paper"} <= set(captions)
-
-
 def test_without_the_plan_asking_for_it_the_paper_is_not_there(smoke_study, tmp_path, study, no_pictures):
     plain = replanned(smoke_study, tmp_path / "study", paper=False)
     for form in ("html", "md", "latex"):

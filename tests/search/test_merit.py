@@ -32,14 +32,6 @@ def test_the_optimum_of_small_problems_is_found(name):
     assert [result.error for result in results] == [table.optimum] * 5
 
 
-@pytest.mark.parametrize(("n_features", "budget"), [(5, 31), (60, 1500), (500, 5000)])
-def test_useful_features_are_found(n_features, budget):
-    wanted = min(10, n_features - 2)
-    result = minimize("merit", Made(n_features, wanted), budget, seed=1)
-    assert result.mask[:wanted].all()
-    assert result.size <= wanted + 2
-
-
 def test_an_order_is_a_warm_start():
     problem, order = Made(2000, 10), tuple(range(2000))
     warm = minimize("merit", problem, 600, parameters={"order": order})

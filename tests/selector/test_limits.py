@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 import warnings
 
 import numpy as np
@@ -132,23 +131,6 @@ def test_time_stops_within_one_evaluation(monkeypatch):
     assert selector.stop_reason_ == "max_time"
     assert 0.5 < clock.now - began < 0.5 + 0.01 * (1 + 5 + 1) + 1e-9  # the check before, one evaluation, the refit
     assert selector.history_.n_evaluations > 3
-
-
-@pytest.mark.parametrize("moment", np.random.default_rng(5).uniform(0.005, 0.35, 5).round(3).tolist())
-def test_ctrl_c_at_random_moments(moment):
-    timer = threading.Timer(moment, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-    begin = iter([timer.start])  # in the first fit: earlier, Ctrl-C would end the test
-
-    def sleep(seconds):
-        next(begin, time.monotonic)()
-        time.sleep(seconds)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        selector = quick(sleeping(sleep), callbacks=LATE, max_evaluations=6000).fit(*WINE)
-    timer.join()
-    assert selector.interrupted_
-    assert_same(selector, quick(max_evaluations=selector.history_.n_evaluations).fit(*WINE))
 
 
 def test_ctrl_c_after_the_search_skips_the_spread():

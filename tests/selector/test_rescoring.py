@@ -66,14 +66,3 @@ def test_without_other_partitions_the_best_score_counts():
         selector = quick(**given).fit(X, y)
         np.testing.assert_array_equal(selector.support_, selector.front_[-1].support)
         assert reason in selector.rule_
-
-
-def test_a_resumed_search_rescores_the_same_subsets(tmp_path):
-    file, other = tmp_path / "search.npz", tmp_path / "whole.npz"
-    whole = quick(max_evaluations=900, storage=other).fit(X, y)
-    quick(max_evaluations=900, storage=file, callbacks=lambda progress: progress.n_evaluations > 300).fit(X, y)
-    resumed = quick(max_evaluations=900, storage=file).fit(X, y)
-    np.testing.assert_array_equal(resumed.support_, whole.support_)
-    with np.load(file) as one, np.load(other) as two:
-        for name in ("0.best.masks", "0.best.errors"):
-            np.testing.assert_array_equal(one[name], two[name])

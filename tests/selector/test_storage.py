@@ -206,13 +206,6 @@ def test_foreign_files_are_refused_and_not_changed(tmp_path):
         quick(storage=file).fit(*WINE)
 
 
-def test_nothing_in_the_file_is_pickled(tmp_path):
-    file = tmp_path / "wine.npz"
-    quick(storage=file, max_evaluations=30).fit(*WINE)
-    with np.load(file, allow_pickle=False) as arrays:
-        assert not any(isinstance(arrays[name], np.ndarray) and arrays[name].dtype.hasobject for name in arrays.files)
-
-
 def test_one_process_at_a_time(tmp_path):
     file = tmp_path / "wine.npz"
     with open_storage(file), pytest.raises(PqswarmError, match=r"another process is using .*wine\.npz"):

@@ -55,6 +55,9 @@ def test_reading_has_a_time_limit(tmp_path, monkeypatch):
 
 def test_runs_come_back_bit_for_bit(tmp_path):
     made = [record(2), record(10), record(1, "aco"), record(3, error=inf), record(4, error=5e-324)]
+    masks = np.random.default_rng(0).random((4, 99)) < 0.1
+    front = {"front_masks": masks, "front_errors": np.array([0.1 + 0.2, 1 / 3, 5e-324, inf])}
+    made.append(replace(record(5), result=replace(record(5).result, **front)))
     with Store(tmp_path, write=True) as store:
         for one in made:
             store.finish(one)
@@ -66,18 +69,6 @@ def test_runs_come_back_bit_for_bit(tmp_path):
         assert_same_record(one, by_key[one.key])
         assert one.size == one.mask.sum() == one.result.size
     assert found[0].seed == 2**63 - 3
-
-
-def test_a_front_comes_back_bit_for_bit(tmp_path):
-    one = record(5)
-    masks = np.random.default_rng(0).random((4, 99)) < 0.1
-    front = {"front_masks": masks, "front_errors": np.array([0.1 + 0.2, 1 / 3, 5e-324, inf])}
-    one = replace(one, result=replace(one.result, **front))
-    with Store(tmp_path, write=True) as store:
-        store.finish(one)
-        store.finish(record(6))
-        assert_same_record(store.finished()[0], one)
-        assert store.finished()[1].result.front_masks is None
 
 
 def test_zero_has_no_sign(tmp_path):
