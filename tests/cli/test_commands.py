@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from tests.cli.command_tables import PAGE, commands, page
+from tests.cli.running import run
 from tests.waiting import PATIENCE
-from typer.testing import CliRunner
 
 from pqswarm import __version__
-from pqswarm.cli.main import app
 from pqswarm.cli.options import complete_event, complete_preset
 from pqswarm.datasets import load_dataset
 
@@ -32,16 +31,15 @@ def size(path):
 
 
 def test_version(pqswarm):
-    run = pqswarm("--version")
-    assert (run.returncode, run.stdout) == (0, f"pqswarm {__version__}\n")
+    told = pqswarm("--version")
+    assert (told.returncode, told.stdout) == (0, f"pqswarm {__version__}\n")
 
 
 @pytest.mark.parametrize("command", ["pqswarm", *(name for name, *_ in commands())])
 def test_help_has_an_example(command):
-    result = CliRunner().invoke(app, [*command.split()[1:], "--help"])
-    assert result.exit_code == 0
-    assert re.search(r"\w: pqswarm \w+", result.output)
-    assert "[dB]" not in result.output
+    output = run(*command.split()[1:], "--help").output
+    assert re.search(r"\w: pqswarm \w+", output)
+    assert "[dB]" not in output
 
 
 def test_values_have_names_and_flags_have_none():
@@ -93,19 +91,15 @@ def test_an_existing_file_is_not_replaced_unasked(pqswarm, in_folder):
 
 @pytest.mark.parametrize("event", ["sag", "Sag with transient", "oscillatory-transient"])
 def test_plot(event, tmp_path):
-    result = CliRunner().invoke(app, ["plot", event, "--snr", "30", "--out", str(tmp_path / "event.png")])
-    assert result.exit_code == 0, result.output
+    run("plot", event, "--snr", 30, "--out", tmp_path / "event.png")
     assert min(size(tmp_path / "event.png")) > 800
 
 
 def test_plot_as_svg_of_the_bench_with_a_parameter(tmp_path):
     out = tmp_path / "new" / "event.svg"
-    result = CliRunner().invoke(
-        app, ["plot", "sag", "--source", "bench", "--set", "fault_ratio=0.5", "--set", "cycles=10", "-o", str(out)]
-    )
-    assert result.exit_code == 0, result.output
+    told = run("plot", "sag", "--source", "bench", "--set", "fault_ratio=0.5", "--set", "cycles=10", "-o", out).output
     assert ET.parse(out).getroot().tag.endswith("svg")
-    assert f"wrote {out}" in result.output
+    assert f"wrote {out}" in told
 
 
 def test_gallery_and_default_name(pqswarm, in_folder):

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.articles import CLASSES, compile_article, needs_latex
+from tests.cli.running import refused, run
 from tests.statistics import paper
-from typer.testing import CliRunner
 
 from pqswarm.cli.compare import FORMATS as ENDINGS
-from pqswarm.cli.main import app
 from pqswarm.cli.options import complete_names
 from pqswarm.statistics import compare_runs
 
@@ -20,9 +19,7 @@ FORMATS = ("text", "csv", "md", "latex", "json")
 
 
 def invoke(*arguments):
-    result = CliRunner().invoke(app, ["compare", *map(str, arguments)])
-    assert result.exit_code == 0, result.output
-    return result.output
+    return run("compare", *arguments).output
 
 
 @pytest.fixture
@@ -235,13 +232,10 @@ def test_lines_are_paired_by_what_they_belong_to_in_any_order(tmp_path, heading)
 
 
 def test_incomplete_blocks_are_refused(tmp_path):
-    def refused(lines):
+    for lines, told in ((LINES[:-1], "'PSO' has no result in 'seed 4', where others"), ([*LINES, LINES[0]], "twice")):
         rows = ["dataset,algorithm,error", *(",".join(map(str, line)) for line in lines)]
         (tmp_path / "runs.csv").write_text("\n".join(rows))
-        return str(CliRunner().invoke(app, ["compare", str(tmp_path / "runs.csv")]).exception)
-
-    assert "'PSO' has no result in 'seed 4', where others have one" in refused(LINES[:-1])
-    assert "occurs twice" in refused([*LINES, LINES[0]])
+        assert told in refused("compare", tmp_path / "runs.csv")
 
 
 def test_the_same_interval_as_the_report(tmp_path):
