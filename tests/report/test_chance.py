@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.sayings import says
-from tests.report.studies import chapter, replanned, tables
+from tests.report.studies import chapter, replanned, says, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report

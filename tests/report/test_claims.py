@@ -1,10 +1,10 @@
-"""The conclusions on the paper's claims: each rule, on runs that are made up, and on the reference runs."""
+"""The conclusions on the paper's claims: each rule, on runs that are made up."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.sayings import says
+from tests.report.studies import says
 
 from pqswarm.report.claims import EQUAL, FAILS, HOLDS, LETTER, UNKNOWN, UNTESTED, check_claims, claims_table
 from pqswarm.report.overview import overview_limits, overview_of_dataset

@@ -6,8 +6,7 @@ from math import inf
 import pytest
 from scipy.stats import mannwhitneyu, wilcoxon
 from tests.cli.running import run
-from tests.report.sayings import says
-from tests.report.studies import replanned, summary_of
+from tests.report.studies import replanned, says, summary_of
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies

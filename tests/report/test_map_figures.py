@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from tests.report.drawn import MANY, confusion
-from tests.report.legibility import assert_legible, lines_of
+from tests.report.drawn import MANY, assert_legible, confusion, lines_of
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.events import PRESETS

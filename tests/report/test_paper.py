@@ -3,17 +3,41 @@
 import re
 
 import pytest
+from scipy import stats
+from tests.report.audit import audit_paper
 from tests.report.studies import replanned, summary_of, tables
 from tests.statistics.paper import PRINTED
 
 from pqswarm.report import write_report
-from pqswarm.report.paper import ABBREVIATIONS, EVENT_MODELS, SEARCH_PARAMETERS, paper_overlay
+from pqswarm.report.paper import ABBREVIATIONS, EVENT_MODELS, INCONSISTENCIES, SEARCH_PARAMETERS, paper_overlay
 from pqswarm.study import load_plan
 
 
 @pytest.fixture(scope="module")
 def page(smoke_study):
     return (smoke_study / "report.html").read_text(encoding="utf-8")  # the command has written it
+
+
+def test_inconsistencies_state_what_follows_from_the_printed_numbers():
+    computed = audit_paper()
+    assert len(INCONSISTENCIES) == len(computed) + 2  # and what the paper does not say
+    for text, facts in zip(INCONSISTENCIES, computed, strict=False):
+        assert not [fact for fact in facts if fact not in text]
+
+
+def test_published_accuracies_fit_3411_events_and_not_3500():
+    """Counted anew from the printed tables: multiples of 1/N in percent, rounded to two decimals."""
+    lines = [PRINTED[kind][15:31:2] for kind in PRINTED]
+    values = [float(text) for table in lines for line in table for text in line.split()]
+    assert len(values) == 112
+    fits = {n: sum(round(100 * round(v * n / 100) / n, 2) == v for v in values) for n in range(3000, 4001)}
+    assert (fits[3500], fits[3411]) == (38, 103)
+    assert max(fits, key=fits.get) == 3411
+    assert stats.binomtest(fits[3500], 112, 0.35).pvalue > 0.5  # a multiple of 1/N lies within 0.005 by chance: N/10000
+    assert stats.binomtest(fits[3411], 112, 0.3411, alternative="greater").pvalue < 1e-30
+    told = next(text for text in INCONSISTENCIES if "3411" in text)
+    assert f"{fits[3500]} are multiples of 1/3500" in told
+    assert f"{fits[3411]} are multiples of 1/3411" in told
 
 
 def test_tables_1_and_2_are_of_the_paper_plan():

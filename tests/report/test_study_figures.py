@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
-from tests.report.drawn import LEVELS, MANY, PALETTE, accuracy, all_figures, curves, points
-from tests.report.legibility import assert_legible, lines_of
+from tests.report.drawn import LEVELS, MANY, PALETTE, accuracy, all_figures, assert_legible, curves, lines_of, points
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, write_figures
