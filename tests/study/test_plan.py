@@ -113,7 +113,6 @@ def test_defaults_are_those_of_the_paper():
         ('name = "NB"', 'name = "k-NN"', "classifiers contains the name 'k-NN' twice"),
         ('"aco"', '"ga"', "algorithms contains the name 'ga' twice"),
         ('"aco"', '"ga"\nname = "GA"', "algorithms contains 'ga' and 'GA', both called 'GA'"),
-        ('"aco"', '"aco"\nname = "all features"', "algorithms cannot contain the name 'all features'"),
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSOParameters 'swarm'"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size of BPSOParameters must be an int"),
@@ -166,13 +165,6 @@ def test_names_that_tables_use_cannot_be_taken():
         text = SMOKE.replace('algorithm = "ga"', f'name = "{name}"\nalgorithm = "ga"', 1)
         with pytest.raises(PqswarmError, match=f"algorithms cannot contain the name '{name}', which is reserved"):
             read_plan(text)
-
-
-def test_held_out_events_have_a_limit_that_is_known_before_the_searches():
-    head, part, tail = SMOKE.partition("[held_out]")
-    text = head + part + tail.replace("events_per_class = 10", "events_per_class = 1000000000", 1)
-    with pytest.raises(PqswarmError, match=r"held_out.events_per_class: must be at most 100000"):
-        read_plan(text)
 
 
 def test_files(tmp_path):
