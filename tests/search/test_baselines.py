@@ -1,4 +1,4 @@
-"""The algorithms compared with 2D-UPSO behave as documented."""
+"""The algorithms compared with 2D-UPSO behave as documented, and binary swarms as a slow twin that draws the same."""
 
 from types import SimpleNamespace
 
@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pqswarm.search import ACO, GA, ChaoticBPSO, minimize
+from pqswarm._base.random import stream
+from pqswarm.search import ACO, ALGORITHMS, GA, CatfishBPSO, ChaoticBPSO, minimize
 from pqswarm.search.ga import fitness
 from tests.reference import searches
-from tests.search.problems import PROBLEMS, Table, problem
+from tests.search.problems import PROBLEMS, Table, assert_same_as_twin, problem
 
 
 def steps(search, errors, count):
@@ -120,3 +121,34 @@ class TestSFFS:
         table = problem("wine, 8 features, 3-NN")
         result = minimize("sffs", table, 10**5)
         assert result.error == min(minimize("sffs", table, 10**5, parameters={"size": d}).error for d in range(1, 9))
+
+
+@pytest.mark.parametrize("randomness", ["element", "particle"])
+@pytest.mark.parametrize(
+    ("name", "options", "twin"),
+    [
+        ("bpso", {}, {}),
+        ("cbpso", {}, {"catfish": "random"}),
+        ("cbpso", {"catfish_positions": "extreme"}, {"catfish": "extreme"}),
+        ("chbpso", {}, {"chaos": 0.48}),
+    ],
+)
+def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):
+    fast = ALGORITHMS[name](12, 7, {"randomness": randomness, **options})
+    slow = searches.BPSO(12, stream(7, ()), pairs=randomness == "particle", **twin)
+    assert_same_as_twin(fast, slow, 40)
+
+
+def test_reinitialised_catfish_are_random_subsets_of_the_required_size():
+    options = {"refresh_gap": 1, "catfish_fraction": 1.0, "start_probability": 0.25}
+    search = CatfishBPSO(40, 0, options)
+    sized = CatfishBPSO(40, 0, options | {"size": 7})
+    taken = 0
+    for _ in range(41):
+        masks = search.ask()
+        search.tell(masks, np.full(30, 0.5))
+        taken += masks.sum()
+        other = sized.ask()
+        sized.tell(other, np.full(30, 0.5))
+        assert (other.sum(axis=1) == 7).all()
+    assert abs(taken / (41 * 30 * 40) - 0.25) < 0.009  # four standard deviations
