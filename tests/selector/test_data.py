@@ -214,8 +214,3 @@ def test_any_cross_validation(cv):
         cross_val_score(GaussianNB(), X[:, selector.support_], y, cv=cv).mean()
     )
     assert np.isnan(selector.front_[0].std) == (cv is HALVES)
-
-
-def test_continuous_numbers_are_not_classes():
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        SwarmSelector(max_evaluations=20).fit(X, y + 0.5 * X[:, 0])
