@@ -5,10 +5,7 @@ import subprocess
 
 import pytest
 
-CLASSES = {
-    "IEEEtran": "journal",
-    "elsarticle": "5p,twocolumn",
-}
+CLASSES = {"IEEEtran": "journal", "elsarticle": "5p,twocolumn"}
 _NEEDED = ("IEEEtran.cls", "elsarticle.cls", "booktabs.sty", "ptmr7t.tfm")
 
 

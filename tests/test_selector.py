@@ -317,19 +317,6 @@ def test_scorings_that_cannot_be_used():
             quick(LinearRegression(), cv=LeaveOneOut()).fit(X[:40], y[:40])
 
 
-def test_equal_distances_go_to_the_lower_index():
-    """On integers the score follows the documented rule, not scikit-learn's."""
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(0, 2, 60)
-    selector = quick(KNeighborsClassifier(3, metric="manhattan"), cv=3).fit(X, y)
-    chosen, right = X[:, selector.support_], []
-    for train, test in StratifiedKFold(3).split(X, y):
-        distance = np.abs(chosen[test][:, None] - chosen[train][None]).sum(axis=2)
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, :3]
-        right.append(np.mean((y[train][nearest].mean(axis=1) > 0.5) == y[test]))
-    assert selector.best_score_ == pytest.approx(np.mean(right))
-
-
 def test_an_error_of_the_estimator_is_an_error():
     class Broken(GaussianNB):
         def predict(self, X):

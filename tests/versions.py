@@ -33,12 +33,7 @@ _UV = Path(sys.executable).with_name("uv")
 def run(*command, limit=LIMIT, **environment):
     """A finished command with its output."""
     return subprocess.run(
-        [*map(str, command)],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=limit,
+        [*map(str, command)], env=os.environ | environment, capture_output=True, text=True, check=False, timeout=limit
     )
 
 

@@ -20,6 +20,8 @@ from pqswarm.evaluation import choose as module
 from pqswarm.evaluation.estimators import takes_missing
 from tests.evaluation.data import dataset, random_masks
 
+X, y, folds = dataset("wine")
+
 NEIGHBOURS = KNeighborsClassifier(5)
 EXACT = "KNNEvaluator: exact for 5 nearest neighbors by Euclidean distance"
 
@@ -40,7 +42,6 @@ class OwnPipeline(Pipeline):
     ],
 )
 def test_exact_evaluators_are_chosen(steps, scaling, ending):
-    X, y, folds = dataset("wine")
     model = make_pipeline(*steps, NEIGHBOURS)
     choice = choose_evaluator(model, X, y, folds, scoring="accuracy")
     assert choice.evaluator.scaling == scaling
@@ -61,15 +62,11 @@ def test_exact_evaluators_are_chosen(steps, scaling, ending):
         (make_pipeline(PCA(1), NEIGHBOURS), "PCA(n_components=1) is not a scaler"),
         (make_pipeline(StandardScaler(), MinMaxScaler(), NEIGHBOURS), "the pipeline has 2 steps before KNeighborsClas"),
         (KNeighborsClassifier(weights="distance"), "there is no exact evaluator for KNeighborsClassifier(weights='dis"),
-        (
-            DecisionTreeClassifier(random_state=0),
-            "there is no exact evaluator for DecisionTreeClassifier()",
-        ),
+        (DecisionTreeClassifier(random_state=0), "there is no exact evaluator for DecisionTreeClassifier()"),
         (OwnPipeline([("model", GaussianNB())]), "is not scikit-learn's own Pipeline"),
     ],
 )
 def test_the_generic_evaluator_is_explained(model, because):
-    X, y, folds = dataset("wine")
     choice = choose_evaluator(model, X, y, folds)
     assert choice.name == "GenericEvaluator"
     assert choice.reason.startswith("GenericEvaluator: fitted fold by fold, because ")
@@ -78,7 +75,6 @@ def test_the_generic_evaluator_is_explained(model, because):
 
 
 def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
-    X, y, folds = dataset("wine")
     weights = np.linspace(1, 2, 178)
     few = Splits.from_cv(ShuffleSplit(3, test_size=9, random_state=0), X, y)
     against = module.explain_fitting(NEIGHBOURS, X, y, few, "roc_auc_ovr", sample_weight=weights, fit_params={"a": 1})
@@ -108,7 +104,6 @@ def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
 
 
 def test_splits_must_be_splits():
-    X, y, _ = dataset("wine")
     with pytest.raises(PqswarmError, match=r"make them with Splits\.from_cv"):
         choose_evaluator(GaussianNB(), X, y, 5)
     with pytest.raises(PqswarmError, match="must be a scikit-learn classifier or regressor"):
@@ -117,7 +112,6 @@ def test_splits_must_be_splits():
 
 @pytest.mark.parametrize("model", [NEIGHBOURS, DecisionTreeClassifier()])
 def test_continuous_targets_are_not_classes(model):
-    X, y, folds = dataset("wine")
     for make in (choose_evaluator, lambda model, X, y, folds: GenericEvaluator(X, y, folds, model)):
         with pytest.raises(PqswarmError, match="Unknown label type: continuous"):
             make(model, X, X[:, 0] + 0.5, folds)
@@ -125,7 +119,6 @@ def test_continuous_targets_are_not_classes(model):
 
 
 def test_seconds_are_measured_once():
-    X, y, folds = dataset("wine")
     for model, most in ((NEIGHBOURS, 3), (DecisionTreeClassifier(random_state=0), 3)):
         choice = choose_evaluator(model, X, y, folds)
         asked = []
@@ -142,7 +135,6 @@ def test_seconds_are_measured_once():
 
 
 def test_a_slow_estimator_is_measured_by_one_subset(monkeypatch):
-    X, y, folds = dataset("wine")
     monkeypatch.setattr(module, "_SLOW", 0.0)
     choice = choose_evaluator(DecisionTreeClassifier(random_state=0), X, y, folds)
     asked = []
@@ -200,7 +192,6 @@ def test_missing_values_are_allowed_if_the_estimator_accepts_them():
 @pytest.mark.parametrize("scoring", [None, "f1_macro"])
 @pytest.mark.parametrize("piped", [False, True])
 def test_weights_in_fit_and_score(scoring, piped):
-    X, y, folds = dataset("wine")
     weights = np.random.default_rng(0).integers(0, 4, 178).astype(float)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     model = make_pipeline(StandardScaler(), tree) if piped else tree
@@ -227,7 +218,6 @@ def test_weights_in_fit_and_score(scoring, piped):
 
 
 def test_weights_of_a_regressor():
-    X, _, folds = dataset("wine")
     y, weights = X[:, 0] * 3, np.linspace(0.1, 1, 178)
     mask = np.arange(13) % 3 == 1
     evaluator = choose_evaluator(Ridge(), X, y, folds, sample_weight=weights).evaluator
@@ -252,15 +242,5 @@ def test_weights_of_a_regressor():
     ],
 )
 def test_weights_that_cannot_be_used(model, options, message):
-    X, y, folds = dataset("wine")
     with pytest.raises(PqswarmError, match=message):
         choose_evaluator(model, X, y, folds, **{"sample_weight": np.ones(178), **options})
-
-
-def test_equal_weights_change_nothing():
-    X, y, folds = dataset("wine")
-    masks = random_masks(3, 13, 1)
-    model = DecisionTreeClassifier(max_depth=2, random_state=0)
-    with_weights = choose_evaluator(model, X, y, folds, sample_weight=np.ones(178)).evaluator
-    without = choose_evaluator(model, X, y, folds).evaluator
-    np.testing.assert_allclose(with_weights.fold_errors(masks), without.fold_errors(masks), rtol=0, atol=1e-15)

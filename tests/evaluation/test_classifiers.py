@@ -14,6 +14,8 @@ from pqswarm.evaluation.conformance import check_classifier
 from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import dataset
 
+X, y, folds = dataset("wine")
+
 KNN, KERNEL, ANY = CLASSIFIERS["k-nn"], CLASSIFIERS["kernel-nb"], CLASSIFIERS["estimator"]
 
 
@@ -43,7 +45,6 @@ def test_equal_classifiers_are_one():
 
 
 def test_grid_of_neighbours_and_distances():
-    X, y, folds = dataset("wine")
     grid = {"metric": ("manhattan", "chebyshev", "cosine"), "n_neighbors": (1, 3, 9)}
     found = KNN.search_grid(X, y, folds, grid=grid)
     rows = found.table()
@@ -65,7 +66,6 @@ def test_grid_of_neighbours_and_distances():
 
 
 def test_grid_of_bandwidths():
-    X, y, folds = dataset("wine")
     found = KERNEL.search_grid(X, y, folds)
     bandwidths = [row["bandwidth"] for row in found.table()]
     assert bandwidths[0] == 1e-4
@@ -77,7 +77,6 @@ def test_grid_of_bandwidths():
 
 
 def test_mistakes_in_grids_are_named():
-    X, y, folds = dataset("wine")
     with pytest.raises(PqswarmError, match="did you mean 'manhattan'"):
         KNN.search_grid(X, y, folds, grid={"metric": ("manhatten",)})
     with pytest.raises(PqswarmError, match="n_neighbors of KNNHyperparameters must be an integer"):
@@ -151,7 +150,6 @@ class Odd(GaussianNB):
 
 @pytest.mark.parametrize("label", [99, -1, 0.5, "sag"])
 def test_labels_that_do_not_exist_are_named_at_once(label):
-    X, y, folds = dataset("wine")
     classifier = ANY({"estimator": f"{__name__}.Odd", "parameters": {"label": label}})
     evaluator, mask = classifier.evaluator(X, y, folds), np.arange(13) == 4
     for evaluate in (evaluator.errors, evaluator.predictions):
@@ -165,14 +163,12 @@ def test_labels_that_do_not_exist_are_named_at_once(label):
 
 @pytest.mark.parametrize("scoring", [None, "f1_macro"])
 def test_failures_of_predict_are_one_sentence(scoring):
-    X, y, folds = dataset("wine")
     message = r"^KNeighborsClassifier cannot be used with features \[2\]: Expected n_neighbors <= .*\.$"
     with pytest.raises(PqswarmError, match=message):
         GenericEvaluator(X, y, folds, KNeighborsClassifier(5000), scoring).errors((np.arange(13) == 2)[np.newaxis])
 
 
 def test_estimators_that_cannot_be_fitted_are_named():
-    X, y, folds = dataset("wine")
     classifier = ANY({"estimator": "sklearn.naive_bayes.MultinomialNB"})
     evaluator = classifier.evaluator(X - 500, y, folds, scaling="none")
     message = r"^MultinomialNB cannot be used with features \[0, 3\]: Negative values .*\.$"

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
@@ -21,7 +20,7 @@ from pqswarm.evaluation import (
 )
 from pqswarm.evaluation import conformance as suite
 from pqswarm.evaluation.conformance import CHECKS, check_classifier
-from pqswarm.evaluation.learners import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
+from pqswarm.evaluation.learners import DiscreteNBClassifier, KernelNBClassifier, KNNClassifier
 from pqswarm.evaluation.scaling import SCALINGS
 
 SETTINGS = {
@@ -227,8 +226,3 @@ def test_the_checks_can_fail_with_hyperparameters():
         suite.check_settings(Forgetful({"depth": 5}))
     with pytest.raises(TypeError, match="not to be sent"):
         suite.check_other_processes(Local())
-
-
-def test_the_estimator_of_another_classifier_is_not_recognised():
-    assert KNNClassifier.from_estimator(KNeighborsClassifier(3, weights="distance")) is None
-    assert EstimatorClassifier.from_estimator(DecisionTreeClassifier()) is None

@@ -33,6 +33,8 @@ from pqswarm.evaluation.scaling import SCALINGS
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 
+X, y, folds = dataset("wine")
+
 EVALUATORS = (KNNEvaluator, KernelNBEvaluator, GaussianNBEvaluator)
 
 
@@ -96,7 +98,6 @@ def test_bound_of_the_rounding_error_holds(metric, seed):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_steps_of_the_kernels_find_the_answers_of_the_cpu(metric, k):
-    X, y, folds = dataset("wine")
     tied = np.round(X / X.std(axis=0))
     for data, scaling in ((X, "once"), (tied, "none")):
         evaluator = KNNEvaluator(data, y, folds, k, metric, scaling=scaling)
@@ -139,7 +140,6 @@ def test_kernels_are_part_of_the_package():
 
 def test_devices():
     assert DEVICES == ("cpu", "cuda")
-    X, y, folds = dataset("wine")
     for evaluator in EVALUATORS:
         with pytest.raises(PqswarmError, match="unknown device 'cud': did you mean 'cuda'"):
             evaluator(X, y, folds, device="cud")
@@ -150,7 +150,6 @@ def test_devices():
 @without_gpu
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_without_a_gpu_there_is_an_error_and_no_silent_fallback(evaluator):
-    X, y, folds = dataset("wine")
     with pytest.raises(PqswarmError, match=r"device 'cuda' needs .*use device 'cpu'"):
         evaluator(X, y, folds, device="cuda")
 
@@ -210,7 +209,6 @@ def test_batches_are_cut_and_reassembled(monkeypatch):
     runtime = types.SimpleNamespace(memGetInfo=lambda: (1 << 20, 16 * MEMORY))
     gpu = types.SimpleNamespace(asarray=np.asarray, cuda=types.SimpleNamespace(runtime=runtime))
     monkeypatch.setattr("pqswarm.evaluation.base.cupy", lambda: gpu)
-    X, y, folds = dataset("wine")
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)
     backend = FakeCuda(evaluator)
@@ -242,7 +240,6 @@ class FakeGaussian(GaussianNBOnCuda):
 
 
 def test_doubtful_samples_are_left_to_the_cpu():
-    X, y, folds = dataset("wine")
     for scaling in SCALINGS:
         evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
         masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
@@ -267,7 +264,6 @@ def test_counts_are_those_of_the_cpu(evaluator, name, scaling):
 @needs_gpu
 @pytest.mark.parametrize("classifier", [CLASSIFIERS["k-nn"](), CLASSIFIERS["kernel-nb"]({"floor": 0.01})])
 def test_classifiers_compute_on_gpus(classifier):
-    X, y, folds = dataset("wine")
     masks = random_masks(60, 13, 5)
     here, there = (classifier.evaluator(X, y, folds, device=device) for device in classifier.devices)
     np.testing.assert_array_equal(here.error_counts(masks), there.error_counts(masks))

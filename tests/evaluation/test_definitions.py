@@ -22,7 +22,7 @@ from tests.reference.definitions import (
     ("name", "settings", "labels_of", "values"),
     [
         ("k-nn", {"n_neighbors": 4, "metric": "chebyshev"}, knn_labels, (4, "chebyshev")),
-        ("kernel-nb", {"bandwidth": 0.05, "floor": 0.01}, kernel_nb_labels, (0.05, 0.01)),
+        ("kernel-nb", {"bandwidth": 0.05, "floor": 0.001}, kernel_nb_labels, (0.05, 0.001)),
         ("kernel-nb", {"bandwidth": 0.002, "underflow": True}, kernel_nb_labels, (0.002, 0.0, True)),
         ("gaussian-nb", {"var_smoothing": 1e-6}, gaussian_nb_labels, (1e-6,)),
         ("lda", {}, lda_labels, (0.0, _lda_lost_freedom())),

@@ -34,6 +34,8 @@ from pqswarm.evaluation import (
 from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import dataset, random_masks
 
+X, y, folds = dataset("wine")
+
 
 def tree(X, y, folds, **options):
     return GenericEvaluator(X, y, folds, DecisionTreeClassifier(random_state=0), **options)
@@ -78,7 +80,6 @@ def test_bad_masks(evaluator, masks, message):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_bad_data(kind):
-    X, y, folds = dataset("wine")
     broken = X.copy()
     broken[5, 2] = np.nan
     for arguments, message in [
@@ -115,7 +116,6 @@ def test_stratified_folds():
 
 @pytest.mark.parametrize("splitter", [KFold(4), StratifiedKFold(5, shuffle=True, random_state=1), LeaveOneOut()])
 def test_folds_of_scikit_learns_splitters(splitter):
-    X, y, _ = dataset("wine")
     folds = Folds.from_splitter(splitter, X, y)
     for (train, test), (their_train, their_test) in zip(folds.split(), splitter.split(X, y), strict=True):
         assert np.array_equal(train, their_train)
@@ -127,13 +127,11 @@ def test_folds_of_scikit_learns_splitters(splitter):
     "splitter", [ShuffleSplit(3, random_state=0), RepeatedKFold(n_splits=3, n_repeats=2), TimeSeriesSplit(3)]
 )
 def test_splitters_without_a_partition(splitter):
-    X, y, _ = dataset("wine")
     with pytest.raises(PqswarmError, match=r"does not make a partition.*use a k-fold one"):
         Folds.from_splitter(splitter, X, y)
 
 
 def test_splitters_with_groups():
-    X, y, _ = dataset("wine")
     groups = np.arange(178) % 9
     folds = Folds.from_splitter(GroupKFold(3), X, y, groups)
     for group in range(9):
@@ -147,7 +145,6 @@ def test_bad_folds(fold):
 
 
 def test_generic_is_cross_val_score():
-    X, y, folds = dataset("wine")
     masks = random_masks(2, 13, seed=5)
     model = RandomForestClassifier(3, random_state=0)
     errors = GenericEvaluator(X, y, folds, model).errors(masks)
@@ -168,7 +165,6 @@ def test_threads_draw_no_random_numbers_of_each_other():
 
 
 def test_generic_regression_and_losses():
-    X, _, folds = dataset("wine")
     target = X[:, 0] + 0.1 * X[:, 1]
     mask = np.zeros((2, 13), dtype=bool)
     mask[0, :2] = True
@@ -186,7 +182,6 @@ def test_generic_regression_and_losses():
 
 
 def test_generic_failures_are_errors_not_scores():
-    X, y, folds = dataset("wine")
     evaluator = GenericEvaluator(X, y, folds, LogisticRegression(C=-1))
     with config_context(skip_parameter_validation=False), pytest.raises(ValueError, match="C"):
         evaluator.errors(np.ones((1, 13), bool))
@@ -203,7 +198,6 @@ class Counting(GaussianNBEvaluator):
 
 
 def test_memo():
-    X, y, folds = dataset("wine")
     inner = Counting(X, y, folds)
     memo = CachedEvaluator(inner)
     masks = random_masks(30, 13, seed=7)
@@ -219,7 +213,6 @@ def test_memo():
 
 
 def test_memo_is_bounded_and_drops_subsets_not_requested_lately():
-    X, y, folds = dataset("wine")
     inner = Counting(X, y, folds)
     memo = CachedEvaluator(inner, max_entries=6)
     masks = np.eye(13, dtype=bool)
@@ -243,7 +236,6 @@ def test_memo_is_bounded_and_drops_subsets_not_requested_lately():
 
 
 def test_memo_with_little_memory_gives_the_same_errors():
-    X, y, folds = dataset("wine")
     plain, masks = GaussianNBEvaluator(X, y, folds), random_masks(200, 13, seed=8)
     memo = CachedEvaluator(plain, max_bytes=4000)
     assert memo.max_entries == 23
@@ -259,7 +251,6 @@ def test_evaluators_can_be_sent_to_other_processes_and_used_by_many_threads():
 
     from threadpoolctl import threadpool_info
 
-    X, y, folds = dataset("wine")
     masks = random_masks(200, 13, seed=9)
     for kind in KINDS[:3]:
         evaluator = kind(X, y, folds)

@@ -11,7 +11,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds, base
 from pqswarm.evaluation.base import check_memory
 from pqswarm.evaluation.exact.linear import evaluator as linear
-from pqswarm.evaluation.exact.linear.evaluator import LinearEvaluator
 
 NAMES = [*(name for name in CLASSIFIERS if CLASSIFIERS[name].fast_evaluator), *REGRESSORS]
 FEATURES = 30
@@ -104,20 +103,6 @@ def test_copies_for_each_fold_are_refused_with_their_size(monkeypatch):
     with pytest.raises(PqswarmError, match=r"100 x 30 features, scaled for each of 4 folds, would take 0\.0 GB"):
         make("k-nn", X, y, folds, scaling="minmax")
     make("k-nn", X, y, folds)
-
-
-def test_products_of_wide_data_are_those_of_the_table(monkeypatch):
-    X, y = data(90)
-    masks = np.random.default_rng(5).random((8, FEATURES)) < 0.4
-    masks[:, 0] = True
-    folds = Folds.stratified(y, 3)
-    whole = make("lda", X, y, folds).error_counts(masks)
-    with monkeypatch.context() as patch:
-        patch.setattr(linear, "_TABLE", 0)
-        assert (make("lda", X, y, folds).error_counts(masks) == whole).all()
-    whole = LinearEvaluator(X, y, folds).errors(masks)
-    monkeypatch.setattr(linear, "_TABLE", 0)
-    assert np.allclose(LinearEvaluator(X, y, folds).errors(masks), whole, rtol=1e-10)
 
 
 PROGRAM = """

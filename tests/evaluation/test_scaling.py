@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from pqswarm import KernelNB
-from pqswarm.evaluation import Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
+from pqswarm.evaluation import Folds, GenericEvaluator, KNNEvaluator
 from pqswarm.evaluation.scaling import scale_for_fold
-from tests.depth import some
 from tests.evaluation.data import dataset, random_masks
 
 SCALERS = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
@@ -49,31 +46,6 @@ def untied(n_folds):
     X, y, _ = dataset("wine")
     X = X * (1 + 1e-3 * np.random.default_rng(6).normal(size=X.shape))
     return X, y, Folds.stratified(y, n_folds, seed=1)
-
-
-MODELS = [
-    (KNNEvaluator, {"n_neighbors": 5, "metric": "euclidean"}, KNeighborsClassifier(5), 30),
-    (GaussianNBEvaluator, {}, GaussianNB(), 60),
-    (KernelNBEvaluator, {"bandwidth": 0.3, "floor": 0.01}, KernelNB(bandwidth=0.3, floor=0.01), 20),
-]
-
-
-@pytest.mark.parametrize("scaling", SCALERS)
-@pytest.mark.parametrize(
-    ("kind", "settings", "model", "count"), MODELS, ids=lambda value: getattr(value, "__name__", "")
-)
-def test_counts_are_those_of_a_pipeline(kind, settings, model, count, scaling):
-    X, y, folds = untied(3)
-    masks = random_masks(some(count), 13, 3)
-    counts = kind(X, y, folds, **settings, scaling=scaling).error_counts(masks)
-    pipeline = make_pipeline(SCALERS[scaling](), model)
-    for mask, found in zip(masks, counts, strict=True):
-        chosen = X[:, mask]
-        expected = [
-            np.count_nonzero(pipeline.fit(chosen[train], y[train]).predict(chosen[test]) != y[test])
-            for train, test in folds.split()
-        ]
-        assert found.tolist() == expected
 
 
 def test_outliers_in_the_test_samples():

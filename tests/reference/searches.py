@@ -22,13 +22,13 @@ def sffs(error, n, d, overshoot=0):
     return sorted(record[d][1]), record[d][0]
 
 
-def sfs(error, n, d):
-    """Sequential forward search; returns the error of its subset of size d."""
-    current = frozenset()
-    while len(current) < d:
-        best = min((error(current | {f}), f) for f in range(n) if f not in current)
-        current = current | {best[1]}
-    return error(current)
+def draw_subsets(rng, count, n):
+    """Subsets with half of the features each, drawn again where they are empty."""
+    x = rng.random((count, n)) < 0.5
+    while not x.any(axis=1).all():
+        empty = ~x.any(axis=1)
+        x[empty] = rng.random((int(empty.sum()), n)) < 0.5
+    return x.tolist()
 
 
 class UPSO2D:
@@ -41,11 +41,7 @@ class UPSO2D:
     def __init__(self, n, rng, ps=30, w=1.0, c1=2.0, c2=2.0, u=0.9, rg=30, pairs=False, separate=False, old=False):
         self.n, self.rng, self.ps, self.pairs, self.separate, self.old = n, rng, ps, pairs, separate, old
         self.w, self.c1, self.c2, self.u, self.rg = w, c1, c2, u, rg
-        x = rng.random((ps, n)) < 0.5
-        while not x.any(axis=1).all():
-            empty = ~x.any(axis=1)
-            x[empty] = rng.random((int(empty.sum()), n)) < 0.5
-        self.x = x.tolist()
+        self.x = draw_subsets(rng, ps, n)
         self.v = rng.random((ps, 2, n)).tolist()
         self.count = [0] * ps
         self.f = None
@@ -131,17 +127,10 @@ class BPSO:
     def __init__(self, n, rng, pairs=False, catfish=None, chaos=None, ps=30):
         self.n, self.rng, self.ps, self.pairs, self.catfish = n, rng, ps, pairs, catfish
         self.w, self.chaotic = (1.0, False) if chaos is None else (chaos, True)
-        self.x = self.draw(ps)
+        self.x = draw_subsets(rng, ps, n)
         self.v = [[0.0] * n for _ in range(ps)]
         self.idle = 0
         self.f = None
-
-    def draw(self, count):
-        x = self.rng.random((count, self.n)) < 0.5
-        while not x.any(axis=1).all():
-            empty = ~x.any(axis=1)
-            x[empty] = self.rng.random((int(empty.sum()), self.n)) < 0.5
-        return x.tolist()
 
     def move(self):
         ps, n = self.ps, self.n
@@ -163,7 +152,7 @@ class BPSO:
             self.idle = 0
             worst = sorted(range(ps), key=lambda i: (-self.f[i], i))[: ps // 10]
             coins = [[bool(r < 0.5)] * n for r in self.rng.random(len(worst))] if self.catfish == "extreme" else None
-            for i, x in zip(worst, coins or self.draw(len(worst)), strict=True):
+            for i, x in zip(worst, coins or draw_subsets(self.rng, len(worst), n), strict=True):
                 self.x[i], self.v[i] = x, before[i]
 
     def see(self, errors):

@@ -86,3 +86,9 @@ def pictures_of(page):
     )
     shown = r'<div class="(wide|narrow)">(.*?)</div>'
     return {name: {k: Markup(text) for k, text in re.findall(shown, frame, re.DOTALL)} for name, frame in drawings}
+
+
+def says(text, *facts):
+    """Whether one sentence of a text holds all facts: names, numbers and the words that give the direction."""
+    sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)
+    return any(all(re.search(rf"(?<![\w.]){re.escape(fact)}(?!\w)", one) for fact in facts) for one in sentences)

@@ -4,15 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.sayings import says
-from tests.report.studies import chapter, replanned, tables
+from tests.report.studies import chapter, replanned, says, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.sections.chance import (
-    conclusion_in_words,
-    say_comparisons,
-)
+from pqswarm.report.sections.chance import conclusion_in_words, say_comparisons
 from pqswarm.statistics import compare_runs
 
 

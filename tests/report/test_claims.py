@@ -1,12 +1,10 @@
-"""The conclusions on the paper's claims: each rule, on runs that are made up, and on the reference runs."""
+"""The conclusions on the paper's claims: each rule, on runs that are made up."""
 
-import csv
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.sayings import says
+from tests.report.studies import says
 
 from pqswarm.report.claims import (
     EQUAL,
@@ -20,7 +18,6 @@ from pqswarm.report.claims import (
 )
 from pqswarm.report.overview import overview_limits, overview_of_study
 from pqswarm.report.summary import ClassifierAcrossDatasets, StudySummary
-from pqswarm.statistics import compare_runs
 
 HERO = "2D-UPSO"
 (
@@ -202,21 +199,3 @@ def test_without_the_paper_the_first_screen_has_no_claims(tiny):
     error = 100 * tiny.classifiers[0].held_out["my swarm+"].mean()
     assert says(overview.answer[0], "On new data", "held-out events", f"{error:.2f} %", "my swarm+")
     assert says(overview_limits(tiny), "one run", "another run")
-
-
-def adjusted_p(values, control):
-    """The Hommel-adjusted p-values of runs against those of a control."""
-    return {each.against: each.p_hommel for each in compare_runs(values, control=control)}
-
-
-def test_means_of_the_reference_runs():
-    """The runs that are published: 2D-UPSO's mean with k-NN differs from all others', and its subsets are smaller."""
-    path = Path(__file__).parents[2] / "docs" / "results" / "paper-runs.csv"
-    with path.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["classifier"] == "k-NN"]
-    for column in ("error", "size"):
-        groups = {}
-        for row in rows:
-            groups.setdefault(row["algorithm"], []).append(float(row[column]))
-        p = adjusted_p({title: np.array(values) for title, values in groups.items() if len(values) > 1}, HERO)
-        assert max(p.values()) < 0.05

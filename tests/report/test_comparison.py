@@ -5,11 +5,9 @@ from math import inf
 
 import pytest
 from scipy.stats import mannwhitneyu, wilcoxon
-from tests.report.sayings import says
-from tests.report.studies import replanned, summary_of
-from typer.testing import CliRunner
+from tests.cli.running import run
+from tests.report.studies import replanned, says, summary_of
 
-from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import compose
@@ -52,13 +50,11 @@ def test_means_stand_side_by_side_with_a_test(study, other):
 @pytest.mark.slow
 def test_the_command_compares(smoke_study, other, tmp_path):
     out = tmp_path / "both.html"
-    result = CliRunner().invoke(app, ["report", str(smoke_study), str(other), "--out", str(out)])
-    assert result.exit_code == 0, result.output
+    run("report", smoke_study, other, "--out", out)
     text = out.read_text(encoding="utf-8")
     assert 'id="figure-errors"' in text
     assert text.count('class="drawing') == 1
-    result = CliRunner().invoke(app, ["report", str(other), str(smoke_study), "--format", "md"])
-    assert result.exit_code == 0, result.output
+    run("report", other, smoke_study, "--format", "md")
     assert (other / f"beside-{smoke_study.name}.md").read_text(encoding="utf-8").startswith("# other and ")
 
 

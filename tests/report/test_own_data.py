@@ -7,7 +7,6 @@ import pytest
 from tests.report.studies import summary_of, tables
 from tests.study.own_data import SHARE, own_plan
 
-from pqswarm.errors import PqswarmError
 from pqswarm.report import html, write_comparison, write_report
 from pqswarm.report.document import compose
 from pqswarm.report.overview import describe_dataset
@@ -57,8 +56,6 @@ def test_nor_on_the_page_of_two_studies(folder, tmp_path):
     text = words_of(write_comparison([folder, again], "md", tmp_path / "two.md"))
     assert not [word for word in WORDS if word in text]
     assert "the studies searched on the same samples" in text
-    with pytest.raises(PqswarmError, match="is given twice: give different studies"):
-        write_comparison([folder, folder])
 
 
 def test_what_is_left_is_complete(folder):

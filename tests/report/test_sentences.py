@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.sayings import says
-from tests.report.studies import answer_for, chapter, tables
+from tests.report.studies import answer_for, says, tables
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.document import compose
@@ -42,11 +41,6 @@ def test_a_single_run_with_a_lower_error_leads(study, knn):
     """An algorithm that runs once may do better than the best mean: no sentence may say otherwise."""
     (sffs,) = with_errors([knn.sequential["SFFS"]], [0.001])
     assert says(answer_for(study, knn, sequential={"SFFS": sffs}), "SFFS has the lowest mean error rate", "0.10 %")
-
-
-def test_a_card_has_two_bullets(study, knn):
-    bullets = chapter(study, knn).answer
-    assert [bullet.partition(":")[0] for bullet in bullets] == ["Error", "Size"]
 
 
 @pytest.mark.parametrize(

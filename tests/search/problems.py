@@ -28,9 +28,29 @@ class Table:
     def errors(self, masks):
         return self.table[masks @ (1 << np.arange(self.n_features))]
 
+    def error(self, features):
+        return self.table[sum(1 << feature for feature in features)]
+
     @property
     def optimum(self):
         return self.table[1:].min()
+
+
+def assert_same_as_twin(fast, slow, steps):
+    """A search and its slow twin ask for the same subsets of a problem, and have the same best and velocities."""
+    table = problem("breast cancer, 12 features, Gaussian NB")
+    for _ in range(steps):
+        masks = fast.ask()
+        np.testing.assert_array_equal(masks, slow.x)
+        errors = table.errors(masks)
+        fast.tell(masks, errors)
+        slow.see(errors)
+        np.testing.assert_array_equal(fast.gbest, slow.gbest)
+        slow.move()
+        fast.ask()
+        np.testing.assert_allclose(fast.velocities, slow.v, rtol=1e-12, atol=1e-12)
+        if hasattr(slow, "count"):
+            np.testing.assert_array_equal(fast.stagnation, slow.count)
 
 
 @cache

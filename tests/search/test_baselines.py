@@ -1,17 +1,16 @@
-"""The algorithms compared with 2D-UPSO behave as documented."""
+"""The algorithms compared with 2D-UPSO behave as documented, and binary swarms as a slow twin that draws the same."""
 
-from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pqswarm.search import ACO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
-from pqswarm.search._kernels import exchange_population_tails
-from pqswarm.search.aco import pheromone_probability
+from pqswarm._base.random import stream
+from pqswarm.search import ACO, ALGORITHMS, GA, CatfishBPSO, ChaoticBPSO, minimize
 from pqswarm.search.ga import fitness
 from tests.reference import searches
-from tests.search.problems import PROBLEMS, problem
+from tests.search.problems import PROBLEMS, Table, assert_same_as_twin, problem
 
 
 def steps(search, errors, count):
@@ -23,25 +22,6 @@ def steps(search, errors, count):
 
 
 class TestGA:
-    @pytest.mark.parametrize("mutation", ["bit", "chromosome"])
-    def test_mutation_flips_the_right_share(self, mutation):
-        search = GA(99, 0, {"crossover_probability": 0.0, "mutation": mutation})
-        asked = list(steps(search, lambda masks: np.r_[0.0, np.ones(len(masks) - 1)], 60))
-        flips = np.concatenate([masks != before[0] for before, masks in pairwise(asked)])  # the wheel holds the first
-        if mutation == "chromosome":
-            flips = flips.sum(axis=1)
-            assert set(flips) == {0, 1}
-        assert binomtest(int(flips.sum()), flips.size, 0.2).pvalue > 1e-4
-
-    def test_crossover_keeps_what_both_parents_have(self):
-        rng = np.random.default_rng(1)
-        parents = rng.random((7, 20)) < 0.5
-        children = parents.copy()
-        exchange_population_tails(children, np.array([5, 1, 20]))
-        for k in range(0, 6, 2):
-            np.testing.assert_array_equal(np.sort(children[k : k + 2], axis=0), np.sort(parents[k : k + 2], axis=0))
-        np.testing.assert_array_equal(children[4:], parents[4:])
-
     def test_fitness(self):
         errors = np.array([0.1, 0.4, 0.8])
         np.testing.assert_allclose(fitness(errors), [0.9, 0.6, 0.2])
@@ -59,43 +39,14 @@ class TestGA:
             best = masks[masks.mean(axis=1).argmin()]
 
     def test_the_defaults_are_a_random_walk_and_the_options_are_not(self):
-        def error(masks):
-            return 0.5 * masks.mean(axis=1)
-
-        class Evaluator:
-            n_features = 60
-            errors = staticmethod(error)
-
         options = {"fitness": "windowed", "elites": 2, "mutation": "chromosome"}
-        plain = np.mean([minimize("ga", Evaluator, 3000, seed).error for seed in range(5)])
-        better = np.mean([minimize("ga", Evaluator, 3000, seed, parameters=options).error for seed in range(5)])
+        evaluator = SimpleNamespace(n_features=60, errors=lambda masks: 0.5 * masks.mean(axis=1))
+        plain = np.mean([minimize("ga", evaluator, 3000, seed).error for seed in range(5)])
+        better = np.mean([minimize("ga", evaluator, 3000, seed, parameters=options).error for seed in range(5)])
         assert better < 0.5 * plain
 
 
 class TestACO:
-    @pytest.mark.parametrize("depositors", ["best-fraction", "iteration-best", "global-best"])
-    def test_pheromone_stays_in_bounds_and_reaches_them(self, depositors):
-        # Five ants leave pheromone on nearly all edges, so that only much less of each lets some fall to the bound.
-        search = ACO(20, 0, {"depositors": depositors, "factor": 12.0 if depositors == "best-fraction" else 1.0})
-        lowest, highest = 1.0, 1.0
-        for _ in steps(search, lambda masks: masks[:, :10].mean(axis=1) * 0.9, 80):
-            lowest, highest = min(lowest, search.pheromone.min()), max(highest, search.pheromone.max())
-        assert lowest == 0.3
-        assert highest == 1.5
-
-    def test_probabilities_by_hand(self):
-        new = np.array([[1.05, 1.0, 0.9], [0.8, 0.9, 1.0]])
-        np.testing.assert_allclose(pheromone_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
-
-    def test_five_of_fifty_ants_leave_pheromone(self):
-        search = ACO(10, 0)
-        masks = search.ask()
-        errors = np.linspace(0, 0.98, 50)[np.random.default_rng(0).permutation(50)]
-        search.tell(masks, errors)
-        best = np.argsort(errors)[:5]
-        left = sum((1 - errors[ant]) * np.stack([masks[ant], ~masks[ant]]) for ant in best)
-        np.testing.assert_allclose(search.pheromone, np.clip(0.8 + left / 5, 0.3, 1.5))
-
     def test_the_other_readings_of_a_and_rho(self):
         search = ACO(10, 0, {"factor": 0.2, "factor_as": "multiplier", "evaporation_as": "persistence"})
         masks = search.ask()
@@ -132,37 +83,6 @@ class TestACO:
             ACO(4, 0, {"pheromone_low": 2.0})
 
 
-class TestCatfish:
-    def run(self, gbest_errors, **options):
-        """Feed a script of lowest errors; return in which iterations catfish were asked for, and the search."""
-        search = CatfishBPSO(99, 0, options | {"catfish_positions": "extreme"})
-        fired = []
-        for iteration, lowest in enumerate(gbest_errors):
-            masks = search.ask()
-            extreme = masks.all(axis=1) | ~masks.any(axis=1)
-            if extreme.any():
-                fired.append(iteration)
-                np.testing.assert_array_equal(np.flatnonzero(extreme), self.worst)
-            errors = lowest + 0.01 * np.random.default_rng(iteration).permutation(30)
-            count = max(1, round(30 * search.parameters.catfish_fraction))
-            self.worst = np.sort(np.argsort(-errors)[:count])
-            search.tell(masks, errors)
-        return fired
-
-    def test_fires_exactly_after_three_iterations_without_improvement(self):
-        # Iterations      0    1    2    3    4    5    6    7    8    9    10   11
-        script = np.array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4])
-        assert self.run(script) == [4, 7, 12]
-
-    def test_never_fires_while_the_swarm_improves(self):
-        assert self.run(0.9 - 0.01 * np.arange(40)) == []
-        slow = np.repeat(0.9 - 0.01 * np.arange(20), 3)  # better every third iteration
-        assert self.run(slow) == []
-
-    def test_gap_and_share_are_options(self):
-        assert self.run(np.full(10, 0.5), refresh_gap=1, catfish_fraction=0.2) == [2, 3, 4, 5, 6, 7, 8, 9]
-
-
 class TestChaotic:
     @pytest.mark.parametrize("start", [0.25, 0.5, 0.75, 0.0, 1.0])
     def test_starts_that_are_not_chaotic_are_refused(self, start):
@@ -175,46 +95,20 @@ class TestSFFS:
     @pytest.mark.parametrize("overshoot", [0, 2])
     def test_equals_the_slow_twin_at_every_size(self, name, overshoot):
         table = problem(name)
-        n = table.n_features
-
-        def error(features):
-            return table.table[sum(1 << f for f in features)]
-
-        for d in range(1, n + 1):
+        for d in range(1, table.n_features + 1):
             found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
-            subset, lowest = searches.sffs(error, n, d, overshoot)
+            subset, lowest = searches.sffs(table.error, table.n_features, d, overshoot)
             assert found.selected.tolist() == subset
             assert found.error == lowest
-            if not overshoot:
-                assert found.error <= searches.sfs(error, n, d)
 
     @pytest.mark.parametrize("seed", range(30))
     def test_equals_the_slow_twin_on_random_tables_with_ties(self, seed):
-        rng = np.random.default_rng(seed)
-        values = rng.integers(0, 12, 2**7) / 12
-
-        class Table:
-            n_features = 7
-
-            @staticmethod
-            def errors(masks):
-                return values[masks @ (1 << np.arange(7))]
-
+        table = Table(np.random.default_rng(seed).integers(0, 12, 2**7) / 12)
         d = 1 + seed % 7
-        found = minimize("sffs", Table, 10**5, parameters={"size": d})
-        subset, lowest = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
+        found = minimize("sffs", table, 10**5, parameters={"size": d})
+        subset, lowest = searches.sffs(table.error, 7, d)
         assert found.selected.tolist() == subset
         assert found.error == lowest
-
-    def test_floats(self):
-        """On some problem a removal must pay, or nothing floats."""
-        table = problem("breast cancer, 12 features, Gaussian NB")
-        run = Run(SFFS(12), 10**5)
-        sizes = []
-        while not run.done:
-            run.tell(table.errors(run.ask()))
-            sizes.append(int(run.search.current.sum()))
-        assert (np.diff(sizes) < 0).any()
 
     def test_too_small_a_budget_is_an_error_that_says_so(self):
         with pytest.raises(ValueError, match="sffs needs at least 30 evaluations to reach 5 features: raise max_eval"):
@@ -227,3 +121,34 @@ class TestSFFS:
         table = problem("wine, 8 features, 3-NN")
         result = minimize("sffs", table, 10**5)
         assert result.error == min(minimize("sffs", table, 10**5, parameters={"size": d}).error for d in range(1, 9))
+
+
+@pytest.mark.parametrize("randomness", ["element", "particle"])
+@pytest.mark.parametrize(
+    ("name", "options", "twin"),
+    [
+        ("bpso", {}, {}),
+        ("cbpso", {}, {"catfish": "random"}),
+        ("cbpso", {"catfish_positions": "extreme"}, {"catfish": "extreme"}),
+        ("chbpso", {}, {"chaos": 0.48}),
+    ],
+)
+def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):
+    fast = ALGORITHMS[name](12, 7, {"randomness": randomness, **options})
+    slow = searches.BPSO(12, stream(7, ()), pairs=randomness == "particle", **twin)
+    assert_same_as_twin(fast, slow, 40)
+
+
+def test_reinitialised_catfish_are_random_subsets_of_the_required_size():
+    options = {"refresh_gap": 1, "catfish_fraction": 1.0, "start_probability": 0.25}
+    search = CatfishBPSO(40, 0, options)
+    sized = CatfishBPSO(40, 0, options | {"size": 7})
+    taken = 0
+    for _ in range(41):
+        masks = search.ask()
+        search.tell(masks, np.full(30, 0.5))
+        taken += masks.sum()
+        other = sized.ask()
+        sized.tell(other, np.full(30, 0.5))
+        assert (other.sum(axis=1) == 7).all()
+    assert abs(taken / (41 * 30 * 40) - 0.25) < 0.009  # four standard deviations

@@ -1,5 +1,7 @@
 """The best subset of every search, its history, and the front of error and size."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -62,14 +64,8 @@ def test_a_state_without_front_resumes_with_the_best():
 
 
 def test_a_front_without_any_finite_error_is_one_subset():
-    class Failing:
-        n_features = 5
-
-        @staticmethod
-        def errors(masks):
-            return np.full(len(masks), np.inf)
-
-    result = minimize("sffs", Failing, 100)
+    failing = SimpleNamespace(n_features=5, errors=lambda masks: np.full(len(masks), np.inf))
+    result = minimize("sffs", failing, 100)
     assert result.front_masks.sum() == 1
     assert result.front_errors.tolist() == [np.inf]
 
@@ -79,22 +75,3 @@ def test_a_damaged_front_is_refused():
     run.tell(problem(TABLE).errors(run.ask()))
     with pytest.raises(ValueError, match="not that of a run of this search"):
         run.restore(run.state() | {"front_errors": np.zeros(7)})
-
-
-def test_of_equals_the_smallest_if_the_search_prefers_it():
-    """The result of a distinct search is the end of its front; of others the first of the best."""
-
-    class Steps:
-        n_features = 10
-
-        def errors(self, masks):
-            return np.where(masks[:, :2].all(axis=1), 0.1, 0.5)
-
-    for name in ("merit", "ga-sparse", "umda"):
-        result = minimize(name, Steps(), 500)
-        assert result.size == 2
-        assert np.array_equal(result.mask, result.front_masks[-1])
-        assert (np.diff(result.improvements[:, 1]) <= 0).all()
-    first = minimize("2d-upso", Steps(), 500)
-    assert first.improvements[-1].tolist()[1:] == [0.1, first.size]
-    assert (np.diff(first.improvements[:, 1]) < 0).all()

@@ -20,6 +20,8 @@ from pqswarm.study.findings import StageTwo
 from tests.study.studies import FEW, plan_toml
 from tests.test_docs import blocks
 
+X, y = load_wine(return_X_y=True)
+
 
 @pytest.fixture
 def variance():
@@ -29,15 +31,8 @@ def variance():
 
 
 def test_filters_are_those_of_scikit_learn():
-    X, y = load_wine(return_X_y=True)
     assert FILTERS["anova"].rank(X, y) == tuple(np.argsort(-f_classif(X, y)[0]))
     assert FILTERS["mutual-information"].rank(X, y) == tuple(np.argsort(-mutual_info_classif(X, y, random_state=0)))
-
-
-def test_features_without_a_score_come_last():
-    X = np.random.default_rng(0).random((30, 4))
-    X[:, 1] = 0.5
-    assert FILTERS["anova"].rank(X, np.arange(30) % 2)[-1] == 1
 
 
 def test_scores_of_the_wrong_number_are_refused():
@@ -46,7 +41,6 @@ def test_scores_of_the_wrong_number_are_refused():
 
 
 def test_every_prefix_of_the_ranking_is_evaluated():
-    X, y = load_wine(return_X_y=True)
     evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
     order = FILTERS["anova"].rank(X, y)
     masks = np.array([np.isin(np.arange(13), order[:size]) for size in range(1, 14)])
@@ -59,7 +53,6 @@ def test_every_prefix_of_the_ranking_is_evaluated():
 
 @pytest.mark.parametrize("order", [[0, 1], [0] * 13, [-1], "text"])
 def test_invalid_orders(order):
-    X, y = load_wine(return_X_y=True)
     with pytest.raises(PqswarmError, match="order of RankingParameters must"):
         minimize("ranking", GaussianNBEvaluator(X, y, Folds.stratified(y)), parameters={"order": order})
 
@@ -118,7 +111,6 @@ def test_titles_of_rankings(name, parameters, title):
 
 
 def test_a_custom_filter_in_the_selector_and_in_a_study(variance, tmp_path):
-    X, y = load_wine(return_X_y=True)
     selector = SwarmSelector(KNeighborsClassifier(), algorithm=("ranking", {"filter": "variance"}))
     best = selector.fit(X, y).n_features_
     assert selector.support_[np.argsort(-X.var(axis=0))[:best]].all()

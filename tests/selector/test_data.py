@@ -2,21 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn import config_context
 from sklearn.datasets import make_classification, make_regression
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import (
-    GroupKFold,
-    PredefinedSplit,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    TimeSeriesSplit,
-    cross_val_score,
-)
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.model_selection import GroupKFold, PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -26,6 +18,8 @@ from pqswarm.evaluation import FILTERS, Filter
 from pqswarm.search import BPSO, SearchParameters, parameter
 from pqswarm.selector import nested_score
 from tests.selector.problems import WINE, assert_same, quick
+
+X, y = WINE
 
 WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state=0)
 
@@ -151,7 +145,6 @@ def test_ranking_ranks_what_is_kept():
 
 
 def with_holes():
-    X, y = WINE
     holes = np.random.default_rng(0).random(X.shape) < 0.05
     return np.where(holes, np.nan, X), y
 
@@ -179,7 +172,6 @@ def test_nan_is_refused_otherwise():
 
 
 def test_weights():
-    X, y = WINE
     weights = np.where(y == 0, 0.1, np.linspace(1, 2, len(y)))
     selector = quick(max_evaluations=20, cv=3).fit(X, y, sample_weight=weights)
     assert selector.evaluator_name_.startswith("GaussianNBEvaluator")
@@ -199,7 +191,6 @@ def test_weights():
 
 
 def test_weights_and_groups_are_routed():
-    X, y = WINE
     weights, groups = np.linspace(1, 2, len(y)), np.arange(len(y)) % 6
     options = {"cv": GroupKFold(3), "max_evaluations": 20}
     with config_context(enable_metadata_routing=True):
@@ -217,37 +208,9 @@ HALVES = PredefinedSplit(np.where(np.arange(178) % 4 == 0, 0, -1))
     "cv", [RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), ShuffleSplit(3, random_state=0), HALVES]
 )
 def test_any_cross_validation(cv):
-    X, y = WINE
     selector = quick(cv=cv, max_evaluations=40).fit(X, y)
     assert selector.evaluator_name_.startswith("GaussianNBEvaluator")
     assert selector.best_score_ == pytest.approx(
         cross_val_score(GaussianNB(), X[:, selector.support_], y, cv=cv).mean()
     )
     assert np.isnan(selector.front_[0].std) == (cv is HALVES)
-
-
-def test_time_series():
-    X, y = make_regression(60, 8, n_informative=3, random_state=0)
-    selector = quick(LinearRegression(), cv=TimeSeriesSplit(3), max_evaluations=20).fit(X, y)
-    score = cross_val_score(LinearRegression(), X[:, selector.support_], y, cv=TimeSeriesSplit(3)).mean()
-    assert selector.best_score_ == pytest.approx(score)
-
-
-def test_continuous_numbers_are_not_classes():
-    X, y = WINE
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        SwarmSelector(max_evaluations=20).fit(X, y + 0.5 * X[:, 0])
-
-
-@pytest.mark.parametrize("sparse", [csr_matrix, csc_matrix, csr_array])
-def test_sparse_data_as_dense_ones(sparse):
-    """The evaluator of a sparse matrix, and predictions and selected columns, are those of the array."""
-    rng = np.random.default_rng(0)
-    X = rng.poisson(0.5, (90, 12)).astype(float)
-    y = (X[:, :3].sum(axis=1) > 1).astype(int)
-    dense, scarce = (quick(MultinomialNB(), max_evaluations=40).fit(table, y) for table in (X, sparse(X)))
-    assert scarce.evaluator_name_.startswith("DiscreteNBEvaluator")
-    np.testing.assert_array_equal(dense.support_, scarce.support_)
-    assert dense.best_score_ == scarce.best_score_
-    np.testing.assert_array_equal(dense.transform(X), scarce.transform(sparse(X)).toarray())
-    np.testing.assert_allclose(dense.predict_proba(X), scarce.predict_proba(sparse(X)), rtol=1e-12)

@@ -1,10 +1,16 @@
-"""What a fitted selector shows: figures, a notebook, progress and ready-made callbacks."""
+"""What a fitted selector shows: its front, tables, figures, a notebook, progress and ready-made callbacks."""
 
+import pickle
 import sys
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import ShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
@@ -100,3 +106,92 @@ def test_early_stopping():
     for wrong, message in (({}, "give a score, a patience"), ({"max_time": 0}, "max_time must be a positive number")):
         with pytest.raises(PqswarmError, match=message):
             EarlyStopping(**wrong)
+
+
+X, y = WINE
+
+
+@pytest.fixture(scope="module")
+def sequential():
+    return quick(algorithm="sffs", max_evaluations=400).fit(*WINE)
+
+
+def test_front_holds_scores_of_scikit_learn(sequential):
+    assert len(sequential.front_) > 2
+    for point in sequential.front_:
+        scores = cross_val_score(GaussianNB(), X[:, point.support], y, cv=5)
+        assert point.score == pytest.approx(scores.mean())
+        assert point.std == pytest.approx(scores.std(ddof=1))
+        assert point.size == point.support.sum()
+    for one, other in pairwise(sequential.front_):
+        assert one.size < other.size
+        assert one.score < other.score
+    np.testing.assert_array_equal(sequential.front_[-1].support, sequential.support_)
+
+
+def test_one_standard_error():
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = quick(algorithm="sffs", max_evaluations=400, n_features_to_select="1se").fit(X, y)
+    best = selector.front_[-1]
+    scores = cross_val_score(GaussianNB(), X[:, best.support], y, cv=5)
+    allowed = scores.mean() - scores.std(ddof=1) / np.sqrt(5)
+    expected = next(point for point in selector.front_ if point.score >= allowed)
+    assert selector.n_features_ == expected.size < best.size
+    assert selector.best_score_ == expected.score
+    hasty = quick(
+        algorithm="sffs", max_evaluations=400, n_features_to_select="1se", callbacks=EarlyStopping(max_time=1e-9)
+    ).fit(X, y)
+    assert np.isfinite([point.std for point in hasty.front_]).tolist() == [False] * (len(hasty.front_) - 1) + [True]
+
+
+def test_one_split_has_no_standard_error():
+    with pytest.raises(PqswarmError, match="n_features_to_select='1se' needs at least two splits"):
+        quick(cv=ShuffleSplit(1, random_state=0), n_features_to_select="1se", max_evaluations=30).fit(*WINE)
+
+
+def test_select(sequential):
+    largest = max((point for point in sequential.front_ if point.size <= 3), key=lambda point: point.size)
+    np.testing.assert_array_equal(sequential.select(size=3), largest.support)
+    np.testing.assert_array_equal(sequential.select(13), sequential.support_)
+    with pytest.raises(PqswarmError, match="size must be an integer of at least 1"):
+        sequential.select(0)
+    sequential.select(13)[:] = False
+    assert sequential.support_.any()
+
+
+def test_frame():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    selector = quick(algorithm="ga").fit(X, y)
+    frame = selector.results_
+    front = frame[frame.kind == "front"]
+    assert front["size"].tolist() == [point.size for point in selector.front_]
+    assert front.features.tolist()[-1] == tuple(X.columns[selector.support_]) == front[front.selected].features.item()
+    assert frame.selected.sum() == 1
+    steps = frame[frame.kind == "improvement"]
+    np.testing.assert_array_equal(steps.evaluations, selector.history_.improvements[:, 0] + 1)
+    np.testing.assert_allclose(1 - steps.score, selector.history_.improvements[:, 1])
+    assert steps.features.tolist()[-1] == tuple(X.columns[selector.history_.mask])
+    assert frame.evaluations.dtype == "Int64"
+
+
+def test_frame_of_a_loss_has_negative_scores():
+    X, y = load_diabetes(return_X_y=True)
+    selector = quick(LinearRegression(), scoring="neg_mean_absolute_error", max_evaluations=30).fit(X, y)
+    assert (selector.results_.score < 0).all()
+    assert selector.results_.score.max() == pytest.approx(selector.best_score_)
+
+
+def test_frame_without_pandas(monkeypatch, sequential):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PqswarmError, match="install pandas"):
+        _ = sequential.results_
+
+
+def test_pickles_without_its_callback():
+    selector = quick(callbacks=lambda progress: None).fit(X, y)
+    other = pickle.loads(pickle.dumps(selector))
+    assert other.callbacks is None
+    assert selector.callbacks is not None
+    assert clone(selector).callbacks is selector.callbacks
+    np.testing.assert_array_equal(other.transform(X), selector.transform(X))
+    assert isinstance(other.results_, pd.DataFrame)

@@ -1,6 +1,5 @@
 """Ensembles of subsets: their searches, members and predictions."""
 
-import pickle
 import signal
 
 import numpy as np
@@ -237,11 +236,6 @@ def test_exact_evaluators_have_enough_evaluations_for_each_search(monkeypatch):
         assert selector.union_.sum() <= selector.best_subset_.sum()
         assert len(selector.subsets_) > (evaluations == 1300)
     assert runs == [[599], [325] * 4, [10] * 6]
-
-
-def test_pickled_ensembles_predict():
-    selector = pickle.loads(pickle.dumps(many(max_evaluations=60).fit(X, y)))
-    assert selector.predict_proba(X).shape == (178, 3)
 
 
 def test_time_is_shared_by_the_searches(monkeypatch):

@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm.evaluation import EvaluatorChoice
-from pqswarm.search import BPSO, UPSO2D
+from pqswarm.search import BPSO
 from pqswarm.selector import EarlyStopping
 from pqswarm.selector.task import threads_of_task
 from tests.selector.problems import WINE, assert_same, quick
@@ -134,23 +133,6 @@ def test_time_stops_within_one_evaluation(monkeypatch):
     assert selector.history_.n_evaluations > 3
 
 
-@pytest.mark.parametrize("moment", np.random.default_rng(5).uniform(0.005, 0.35, 5).round(3).tolist())
-def test_ctrl_c_at_random_moments(moment):
-    timer = threading.Timer(moment, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
-    begin = iter([timer.start])  # in the first fit: earlier, Ctrl-C would end the test
-
-    def sleep(seconds):
-        next(begin, time.monotonic)()
-        time.sleep(seconds)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        selector = quick(sleeping(sleep), callbacks=LATE, max_evaluations=6000).fit(*WINE)
-    timer.join()
-    assert selector.interrupted_
-    assert_same(selector, quick(max_evaluations=selector.history_.n_evaluations).fit(*WINE))
-
-
 def test_ctrl_c_after_the_search_skips_the_spread():
     Pressing.left = 5 * 31  # thirty subsets were evaluated, now the front's are, fold by fold
     with pytest.warns(UserWarning, match="the best of 30 evaluations is kept"):
@@ -225,11 +207,3 @@ def test_jobs_are_those_of_scikit_learn():
     from joblib import cpu_count
 
     assert threads_of_task(-1) == cpu_count()
-
-
-def test_progress_of_callbacks():
-    seen = []
-    quick(algorithm=UPSO2D, max_evaluations=60, callbacks=seen.append).fit(*WINE)
-    assert [progress.n_evaluations for progress in seen] == [30, 60]
-    assert seen[-1].max_evaluations == 60
-    assert seen[-1].mask.shape == (13,)

@@ -18,9 +18,10 @@ from pqswarm.selector import nested_score
 from pqswarm.selector.nested import nested_mean_interval
 from tests.selector.problems import WINE, quick
 
+X, y = WINE
+
 
 def test_selects_and_fits_in_each_training_set():
-    X, y = WINE
     options = {"max_evaluations": 60, "n_features_to_select": "1se"}
     nested = nested_score(quick(**options), X, y, cv=4)
     searched = []
@@ -77,7 +78,6 @@ def test_other_scores_and_splits():
 
 
 def test_groups_and_weights_are_passed_on():
-    X, y = WINE
     groups, weights = np.arange(len(y)) % 9, np.linspace(1, 2, len(y))
     selector = quick(cv=GroupKFold(2), max_evaluations=30)
     nested = nested_score(selector, X, y, cv=GroupKFold(3), groups=groups, sample_weight=weights)

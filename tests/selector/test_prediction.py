@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -109,17 +109,20 @@ def test_column_transformers_find_columns_by_a_selector(mixed, columns):
     assert quick(make_pipeline(encode, tree), cv=3, max_evaluations=8).fit(frame, target).score(frame, target) > 0.8
 
 
-@pytest.mark.parametrize("kind", [csr_array, csc_array])
+@pytest.mark.parametrize("kind", [csr_matrix, csr_array, csc_array])
 def test_sparse_matrices(kind):
     rng = np.random.default_rng(0)
-    counts = rng.poisson(0.3 + 2.0 * (y[:, None] == np.arange(40) % 5))
-    selector = quick(MultinomialNB(), cv=3, max_evaluations=15).fit(kind(counts.astype(float)), y)
+    counts = rng.poisson(0.3 + 2.0 * (y[:, None] == np.arange(40) % 5)).astype(float)
+    selector = quick(MultinomialNB(), cv=3, max_evaluations=15).fit(kind(counts), y)
+    assert selector.evaluator_name_.startswith("DiscreteNBEvaluator")
     dense = quick(MultinomialNB(), cv=3, max_evaluations=15).fit(counts, y)
     np.testing.assert_array_equal(selector.support_, dense.support_)
     assert selector.best_score_ == pytest.approx(dense.best_score_)
-    np.testing.assert_array_equal(selector.predict(kind(counts.astype(float))), dense.predict(counts))
+    np.testing.assert_array_equal(selector.predict(kind(counts)), dense.predict(counts))
+    np.testing.assert_allclose(selector.predict_proba(kind(counts)), dense.predict_proba(counts), rtol=1e-12)
+    np.testing.assert_array_equal(selector.transform(kind(counts)).toarray(), dense.transform(counts))
     with pytest.raises(TypeError, match="Sparse data was passed"):
-        quick().fit(kind(counts.astype(float)), y)
+        quick().fit(kind(counts), y)
 
 
 def test_wide_text_is_prefiltered():

@@ -12,6 +12,8 @@ from pqswarm.selector.plan import MOST, BestSubsets
 from pqswarm.selector.selection import PARTITIONS
 from tests.selector.problems import WINE, quick
 
+X, y = WINE
+
 
 def test_the_best_are_kept_in_any_order():
     rng = np.random.default_rng(0)
@@ -36,7 +38,6 @@ def test_the_best_are_kept_in_any_order():
 
 @pytest.mark.parametrize("cv", [3, KFold(4), StratifiedKFold(3, shuffle=True, random_state=1)])
 def test_chooses_the_best_mean_over_all_partitions(cv, tmp_path):
-    X, y = WINE
     selector = quick(cv=cv, max_evaluations=900, storage=tmp_path / "search.npz", random_state=3).fit(X, y)
     with np.load(tmp_path / "search.npz") as saved:
         masks, errors = saved["0.best.masks"][:3], saved["0.best.errors"][:3]
@@ -56,7 +57,6 @@ def test_chooses_the_best_mean_over_all_partitions(cv, tmp_path):
 
 
 def test_without_other_partitions_the_best_score_counts():
-    X, y = WINE
     for options, reason in (
         ({"max_evaluations": 500}, "fewer than 600 evaluations"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "not a plain k-fold"),
@@ -66,15 +66,3 @@ def test_without_other_partitions_the_best_score_counts():
         selector = quick(**given).fit(X, y)
         np.testing.assert_array_equal(selector.support_, selector.front_[-1].support)
         assert reason in selector.rule_
-
-
-def test_a_resumed_search_rescores_the_same_subsets(tmp_path):
-    X, y = WINE
-    file, other = tmp_path / "search.npz", tmp_path / "whole.npz"
-    whole = quick(max_evaluations=900, storage=other).fit(X, y)
-    quick(max_evaluations=900, storage=file, callbacks=lambda progress: progress.n_evaluations > 300).fit(X, y)
-    resumed = quick(max_evaluations=900, storage=file).fit(X, y)
-    np.testing.assert_array_equal(resumed.support_, whole.support_)
-    with np.load(file) as one, np.load(other) as two:
-        for name in ("0.best.masks", "0.best.errors"):
-            np.testing.assert_array_equal(one[name], two[name])

@@ -24,6 +24,8 @@ from pqswarm.selector.storage import open_storage
 from tests.selector.problems import WINE, assert_same, quick
 from tests.waiting import Clock
 
+X, y = WINE
+
 
 @pytest.fixture(autouse=True)
 def few_evaluations_are_enough(monkeypatch):
@@ -156,7 +158,6 @@ def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
 
 
 def test_other_searches_are_refused(tmp_path):
-    X, y = WINE
     file = tmp_path / "wine.npz"
     quick(storage=file, max_evaluations=30).fit(X, y)
     content = file.read_bytes()
@@ -203,13 +204,6 @@ def test_foreign_files_are_refused_and_not_changed(tmp_path):
     np.savez(file, X=np.arange(3))
     with pytest.raises(FileFormatError, match="not a SwarmSelector file"):
         quick(storage=file).fit(*WINE)
-
-
-def test_nothing_in_the_file_is_pickled(tmp_path):
-    file = tmp_path / "wine.npz"
-    quick(storage=file, max_evaluations=30).fit(*WINE)
-    with np.load(file, allow_pickle=False) as arrays:
-        assert not any(isinstance(arrays[name], np.ndarray) and arrays[name].dtype.hasobject for name in arrays.files)
 
 
 def test_one_process_at_a_time(tmp_path):
@@ -278,7 +272,6 @@ def test_a_missing_folder_is_named(tmp_path):
 
 def test_clones_that_share_a_file_are_told_why(tmp_path):
     selector = quick(storage=tmp_path / "wine.npz", max_evaluations=20).fit(*WINE)
-    X, y = WINE
     with pytest.raises(PqswarmError, match=r"different data .*clones, as in GridSearchCV.* storage=None"):
         clone(selector).fit(X[::2], y[::2])
 

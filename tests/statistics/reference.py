@@ -1,6 +1,5 @@
 """Slow, obvious twins of the statistics, each from its definition."""
 
-from itertools import combinations
 from math import nan
 from statistics import NormalDist, mean, median, pvariance, variance
 
@@ -17,18 +16,6 @@ def mean_ranks(values):
 def chi2(values):
     n, k = len(values), len(values[0])
     return 12 * n / (k * (k + 1)) * (sum(rank**2 for rank in mean_ranks(values)) - k * (k + 1) ** 2 / 4)
-
-
-def closed_simes(p_values):
-    """A hypothesis is as doubtful as the most doubtful set that contains it; Simes' test of every set."""
-    n = len(p_values)
-    worst = list(p_values)
-    for size in range(1, n + 1):
-        for chosen in combinations(range(n), size):
-            simes = min(size * p / place for place, p in enumerate(sorted(p_values[i] for i in chosen), start=1))
-            for i in chosen:
-                worst[i] = max(worst[i], simes)
-    return worst
 
 
 def contrasts(values):
@@ -56,13 +43,3 @@ def stability(masks, alpha=0.05):
     spread = 4 / n_runs * pvariance(contributions)
     margin = NormalDist().inv_cdf(1 - alpha / 2) * spread**0.5
     return phi, spread, phi - margin, phi + margin
-
-
-def kuncheva(masks):
-    """Mean over all pairs of runs of Kuncheva's index, for subsets of one size."""
-    d, k = len(masks[0]), sum(masks[0])
-    indices = []
-    for first, second in combinations(masks, 2):
-        common = sum(a and b for a, b in zip(first, second, strict=True))
-        indices.append((common * d - k * k) / (k * (d - k)))
-    return mean(indices)

@@ -128,10 +128,7 @@ def contents(folder):
 def start_command(*arguments, **options):
     """Start ``pqswarm`` in a session of its own, as a person would from a terminal."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pqswarm", *map(str, arguments)],
-        start_new_session=True,
-        text=True,
-        **options,
+        [sys.executable, "-m", "pqswarm", *map(str, arguments)], start_new_session=True, text=True, **options
     )
 
 

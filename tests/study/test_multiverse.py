@@ -7,9 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.report.summary import read_summary
@@ -17,6 +15,7 @@ from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_stu
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.plan import MultiversePlan
 from pqswarm.study.plan_file import restore_plan
+from tests.cli.running import refused, run
 from tests.study.studies import contents, multiverse_toml, two_specifications_toml
 
 CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
@@ -121,8 +120,8 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
     whole, alone = contents(finished), contents(tmp_path / "alone")
     names = {f"{specification.name}, seed 1", f"{specification.name}, seed 2"}
     assert names <= {key.dataset for key in whole["runs"]}
-    for key, run in alone["runs"].items():
-        assert whole["runs"][replace(key, dataset=f"{specification.name}, {key.dataset}")] == run
+    for key, one in alone["runs"].items():
+        assert whole["runs"][replace(key, dataset=f"{specification.name}, {key.dataset}")] == one
     for (dataset, *place), found in alone["findings"].items():
         assert whole["findings"][f"{specification.name}, {dataset}", *place] == found
     assert {place[1] for place in alone["findings"]} >= {"StageTwo", "AllFeatures"}
@@ -132,17 +131,15 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
 def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(multiverse_toml())
-    wrong = CliRunner().invoke(app, ["study", "small.toml", "--reading", "r9"])
-    assert "unknown specification 'r9'" in str(wrong.exception)
-    none = CliRunner().invoke(app, ["study", "smoke", "--specification", "r1"])
-    assert "the plan has no multiverse, so it has no specification 'r1'" in str(none.exception)
-    told = CliRunner().invoke(app, ["study", "small.toml", "--specification", "r2", "--jobs", "1"])
-    assert told.exit_code == 0, told.output
+    assert "unknown specification 'r9'" in refused("study", "small.toml", "--reading", "r9")
+    none = refused("study", "smoke", "--specification", "r1")
+    assert "the plan has no multiverse, so it has no specification 'r1'" in none
+    run("study", "small.toml", "--specification", "r2", "--jobs", "1")
     whole = contents(finished)["runs"]
     alone = contents(tmp_path / "study-small-r2")["runs"]
     assert alone == {
-        replace(key, dataset=key.dataset.partition(", ")[2]): run
-        for key, run in whole.items()
+        replace(key, dataset=key.dataset.partition(", ")[2]): one
+        for key, one in whole.items()
         if key.dataset.startswith("r2, ")
     }
 
@@ -257,9 +254,8 @@ def test_claims_on_noise_are_counted_in_the_specifications(finished, tmp_path):
 def test_a_report_on_some_of_the_specifications(finished, tmp_path):
     choice, (name, *_) = next((c, list(names)) for c, names in small().multiverse.choices.items())
     kept = [one.name for one in small().multiverse.list_specifications() if one.chosen[choice] == name]
-    out = ["--format", "csv", "--out", str(tmp_path / "part")]
-    told = CliRunner().invoke(app, ["report", str(finished), "--where", f"{choice.rpartition('.')[2]}={name}", *out])
-    assert told.exit_code == 0, told.output
+    where = f"{choice.rpartition('.')[2]}={name}"
+    run("report", finished, "--where", where, "--format", "csv", "--out", tmp_path / "part")
     lines = (tmp_path / "part" / "runs.csv").read_text().splitlines()
     assert list(dict.fromkeys(line.partition(",")[0] for line in lines[1:])) == kept
     assert not (tmp_path / "part" / "nb-choices.csv").exists()  # what is left of a design is not balanced
@@ -296,6 +292,6 @@ def test_an_unfinished_multiverse_shows_its_finished_specifications(tmp_path, ru
 
 
 def test_plan_commands(finished):
-    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--specification", "r2"])
+    shown = run("plan", "show", finished, "--specification", "r2")
     specification = next(one for one in small().multiverse.list_specifications() if one.name == "r2")
     assert read_plan(shown.stdout) == small().plan_for(specification)

@@ -83,17 +83,9 @@ def test_defaults_are_those_of_the_paper():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "[dataset]",
-            "[dataset]\nsed = 1",
-            "dataset.sed: there is no such key: did you mean seed?",
-        ),
+        ("[dataset]", "[dataset]\nsed = 1", "dataset.sed: there is no such key: did you mean seed?"),
         ("[held_out]", "[held_out]\nsnr = 1", "held_out.snr: there is no such key: known here are events_per_class, s"),
-        (
-            "[folds]",
-            "[folds]\nseeds = 1",
-            "folds.seeds: there is no such key: did you mean seed?",
-        ),
+        ("[folds]", "[folds]\nseeds = 1", "folds.seeds: there is no such key: did you mean seed?"),
         ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, id, algorithm, par"),
         ("runs = 3", 'control = "2d-upsa"', "unknown control '2d-upsa': did you mean '2d-upso'?"),
         ("runs = 3", 'control = "sffs"', "sffs runs once on a data set"),
@@ -103,10 +95,7 @@ def test_defaults_are_those_of_the_paper():
         ("runs = 3", 'comparisons = [["ga"]]', "comparisons[0][1]: is missing"),
         ("runs = 3", "margin = 0", "margin: must be above 0, not 0"),
         ("runs = 3", "runs = 3.0", "runs: must be an integer, not 3.0"),
-        ("runs = 3", "runs = true", "runs: must be an integer, not True"),
-        ("grid_search = false", "grid_search = 0", "classifiers[0].grid_search: must be true or false, not 0"),
         ("snr = [inf, 30]", "snr = 30", "dataset.snr: must be a list, not 30"),
-        ("snr = [inf, 30]", "seeds = true", "dataset.seeds: must be a list, not True"),
         ("snr = [inf, 30]", "snr = [inf, nan]", "dataset.snr[1]: snr must be a number of decibels"),
         ('title = "A smoke test"', "title = 5", "title: must be text, not 5"),
         ('title = "A smoke test"', 'title = ""', "title: must not be empty"),
@@ -116,22 +105,16 @@ def test_defaults_are_those_of_the_paper():
         ("runs = 3", f"runs = [[1{'0' * 5000}]]", "an integer of more than 64 bits"),
         ("runs = 3", "runs = 10001", "runs: must be at most 10000"),
         ("max_evaluations = 120", "max_evaluations = -5", "max_evaluations: must be at least 1"),
-        ("events_per_class = 10", "events_per_class = 9", "dataset.events_per_class: must be at least"),
-        ("number = 5", "number = 1", "folds.number: must be at least 2, not 1"),
-        ("seed = 0 ", "seed = -1 ", "seed: must be at least 0, not -1"),
         ("seed = 0 ", f"seed = {2**63} ", "seed: must be at most 9223372036854775807"),
         ("snr = [inf, 30]", "snr = [inf, 30, 30]", "dataset: snr contains a level twice"),
         ("snr = [inf, 30]", "snr = [inf, 30, 30.0000001]", "dataset: snr contains a level twice"),
-        ('kind = "k-nn"\n', "", "classifiers[0].kind: is missing"),
         ('algorithm = "ga"', 'name = "ga"', "algorithms[0].algorithm: is missing"),
         ('algorithm = "ga"', "algorithm = 3", "algorithms[0].algorithm: must be text, not 3"),
         ('name = "NB"', 'name = "k-NN"', "classifiers contains the name 'k-NN' twice"),
         ('"aco"', '"ga"', "algorithms contains the name 'ga' twice"),
         ('"aco"', '"ga"\nname = "GA"', "algorithms contains 'ga' and 'GA', both called 'GA'"),
-        ('"aco"', '"aco"\nname = "all features"', "algorithms cannot contain the name 'all features'"),
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSOParameters 'swarm'"),
-        ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size of BPSOParameters must be an integer from 2"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size of BPSOParameters must be an int"),
         ('"ga"', '"ga"\nparameters = { size = 100 }', "size of ga is 100, but there are only 99 features"),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
@@ -184,25 +167,12 @@ def test_names_that_tables_use_cannot_be_taken():
             read_plan(text)
 
 
-def test_held_out_events_have_a_limit_that_is_known_before_the_searches():
-    head, part, tail = SMOKE.partition("[held_out]")
-    text = head + part + tail.replace("events_per_class = 10", "events_per_class = 1000000000", 1)
-    with pytest.raises(PqswarmError, match=r"held_out.events_per_class: must be at most 100000"):
-        read_plan(text)
-
-
 def test_files(tmp_path):
     (tmp_path / "mine.toml").write_text(SMOKE)
     assert load_plan(tmp_path / "mine.toml") == load_plan("smoke") == load_plan(str(tmp_path / "mine.toml"))
-    with pytest.raises(PqswarmError, match="unknown plan 'papper': did you mean 'paper'"):
-        load_plan("papper")
     (tmp_path / "latin.toml").write_bytes(SMOKE.replace("A smoke", "Prüfung").encode("latin-1"))
     with pytest.raises(PqswarmError, match=r"cannot read the plan .*latin.toml: byte [0-9]+ is not UTF-8 text"):
         load_plan(tmp_path / "latin.toml")
-    with pytest.raises(PqswarmError, match=r"cannot read the plan .*Is a directory"):
-        load_plan(tmp_path)
-    with pytest.raises(PqswarmError, match="unknown plan 'papper': did you mean 'paper'"):
-        plan_text("papper")
 
 
 def shuffled(tree, rng):
@@ -286,17 +256,6 @@ def test_seeds_of_runs_depend_on_names_and_number_alone():
     assert len(seeds) == 2 * 8 * 40
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert paper.model_copy(update={"seed": 1}).run_seed("NB", "2d-upso", 0) not in seeds
-
-
-def test_adding_an_algorithm_changes_nobodys_seeds():
-    mine = '[[algorithms]]\nname = "mine"\nalgorithm = "bpso"\nparameters.swarm_size = 9\n\n'
-    other = read_plan(smoke("[[algorithms]]", mine + "[[algorithms]]"))
-    plan = load_plan("smoke")
-    assert [algorithm.name for algorithm in other.algorithms] == ["mine", *SEVEN]
-    for name in SEVEN:
-        assert other.run_seed("NB", name, 2) == plan.run_seed("NB", name, 2)
-    assert other.run_seed("NB", "mine", 0) != other.run_seed("NB", "bpso", 0)
-    assert other.algorithm("mine").title == "mine"
 
 
 def test_a_prettier_name_keeps_its_seeds_with_the_old_one_as_id():

@@ -120,17 +120,6 @@ def test_events_of_another_plan_are_not_taken_for_those_of_a_new_study(tmp_path)
         run_study(tiny(), tmp_path, jobs=1)
 
 
-def test_what_can_be_known_at_once_is_said_before_anything_is_made(tmp_path):
-    for options, message in (
-        ({"jobs": 0}, "n_jobs must be"),
-        ({"device": "cuda"}, "device 'cuda' needs"),
-        ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cuda'"),
-    ):
-        with pytest.raises(PqswarmError, match=message):
-            run_study(tiny(), tmp_path / "study", **options)
-    assert not list(tmp_path.iterdir())
-
-
 # What is survived
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.torture.outcomes import Tally
-
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 ROOT = Path(__file__).parents[2]
@@ -77,14 +75,3 @@ def test_each_write_can_fail_and_can_be_the_last(tmp_path):
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("SELECT count(*) FROM t WHERE x = 2").fetchone() == (2,)  # the two that succeeded
     assert {path.name for path in tmp_path.iterdir()} == {"base.sqlite", "file"}
-
-
-def test_faults_are_counted_and_merged():
-    one, all_of_them = Tally(), Tally()
-    one.add("kills", 3)
-    assert one.check("differences", True, "nothing")
-    assert not one.check("differences", False, "a table")
-    for _ in range(2):
-        all_of_them.merge(one)
-    assert (all_of_them.counts["kills"], all_of_them.counts["differences"]) == (6, 2)
-    assert all_of_them.wrong == ["differences: a table"] * 2
