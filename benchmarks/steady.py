@@ -15,8 +15,7 @@ from figures import compare, show
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is not part of the package
 
-from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
-from tests.measure.test_flickermeter import greatest_sensation, severity
+from tests.measure.test_flickermeter import TABLES, greatest_sensation, severity
 
 from pqswarm.measure.steady import SteadyMeter
 from pqswarm.recordings.recording import ChannelHeader
@@ -24,15 +23,22 @@ from pqswarm.recordings.recording import ChannelHeader
 
 def tables():
     """Print Pst and Pinst of each table; the nominal value is 1."""
-    for (lamp, carrier), rows in SEVERITY.items():
-        found = [severity(lamp, carrier, per_minute, change) for per_minute, change in rows.items()]
-        print(f"table 5, {lamp} V, {carrier} Hz: Pst", *(f"{value:.3f}" for value in found))
-    for name, table, rectangular in (("1", SINES, False), ("2", RECTANGLES, True)):
-        for (lamp, carrier), rows in table.items():
-            found = [greatest_sensation(lamp, carrier, *row, rectangular=rectangular) for row in rows.items()]
-            print(
-                f"table {name}, {lamp} V, {carrier} Hz: {len(found)} rows, Pinst {min(found):.3f} to {max(found):.3f}"
-            )
+    for place, rows in TABLES["severity"].items():
+        found = [severity(*lamp_of(place), float(per_minute), change) for per_minute, change in rows.items()]
+        print(f"table 5, {place}: Pst", *(f"{value:.3f}" for value in found))
+    for name, table in (("1", "sines"), ("2", "rectangles")):
+        for place, rows in TABLES[table].items():
+            found = [
+                greatest_sensation(*lamp_of(place), float(hertz), change, rectangular=table == "rectangles")
+                for hertz, change in rows.items()
+            ]
+            print(f"table {name}, {place}: {len(found)} rows, Pinst {min(found):.3f} to {max(found):.3f}")
+
+
+def lamp_of(place):
+    """Voltage of the lamp and frequency of the carrier, such as of "230 V, 50 Hz"."""
+    lamp, carrier = (int(part.split()[0]) for part in place.split(", "))
+    return lamp, carrier
 
 
 def figures(rate=12_800.0, seconds=60):

@@ -45,6 +45,15 @@ def patterns(name):
             yield "".join(".+" if text is None else re.escape(text) for text in texts)
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_benchmark_takes_from_tests_is_there(name):
+    tree = ast.parse((BENCHMARKS / f"{name}.py").read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("tests."):
+            module = importlib.import_module(node.module)
+            assert not [alias.name for alias in node.names if not hasattr(module, alias.name)]
+
+
 def test_readme_names_every_benchmark():
     text = (BENCHMARKS / "README.md").read_text()
     assert not [name for name in FILES if f"python benchmarks/{name}.py" not in text]
