@@ -190,19 +190,18 @@ def fit_estimator(estimator: Any, X: Any, y: AnyArray, **params: Any) -> Any:
 
 
 def refit_fold(
-    evaluator: Any, fold: int, selected: IntArray, *, methods: Any = "predict", data: Any = None, target: Any = None
+    evaluator: Any, fold: int, selected: IntArray, *, methods: Any = "predict", target: Any = None
 ) -> AnyArray:
     """Return the response of the evaluator's `estimator` for the test samples of a fold, by its first known method.
 
-    `data` are the features scaled for the fold, `target` what is fitted, by default the labels; a subset that the
-    estimator refuses raises a SubsetError.
+    `target` is what is fitted, by default the labels; a subset that the estimator refuses raises a SubsetError.
     """
     train = evaluator.folds.train(fold)
     test = evaluator.folds.test(fold)
     target = evaluator.labels if target is None else target
     weights = getattr(evaluator, "sample_weight", None)
     more = {} if weights is None else {"sample_weight": weights[train]}
-    used = take_table(evaluator.fold_data(fold) if data is None else data, selected, axis=1)
+    used = take_table(evaluator.fold_view(fold), selected, axis=1)
     model = evaluator.estimator()
     method = next(name for name in ([methods] if isinstance(methods, str) else methods) if hasattr(model, name))
     try:

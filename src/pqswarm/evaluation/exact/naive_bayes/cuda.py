@@ -24,14 +24,17 @@ class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
     def __init__(self, evaluator: KernelNBEvaluator) -> None:
         super().__init__(evaluator)
         cp = self._cp
-        folds = evaluator.folds
-        self._by_fold = np.argsort(folds.test_fold, kind="stable")  # some folds are then a slice of the samples
-        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        self._table = cp.asarray(evaluator.table[:, self._by_fold])
-        self._priors = cp.asarray(evaluator.priors[self._by_fold])
-        self._table32 = cp.asarray(evaluator.table32[:, self._by_fold].reshape(len(evaluator.table32), -1))
-        self._folds = self._folds[self._by_fold]
-        self._labels = self._labels[self._by_fold]
+        by_fold = evaluator.folds.by_fold  # some folds are then a slice of the samples
+        table = evaluator.table[:, by_fold]
+        priors = evaluator.priors[by_fold]
+        self._table = cp.asarray(table)
+        self._priors = cp.asarray(priors)
+        terms = np.empty((len(table) + 1, *priors.shape), dtype=np.float32)
+        np.maximum(table, -1e30, out=terms[:-1], casting="same_kind")
+        terms[-1] = priors
+        self._table32 = cp.asarray(terms.reshape(len(terms), -1))
+        self._folds = self._folds[by_fold]
+        self._labels = self._labels[by_fold]
         options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=cuda_source(__package__, "kernel.cu"), options=options)
         self._decide = module.get_function("decide")
@@ -74,7 +77,7 @@ class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
         if labels is None:
             return np.asarray(cp.asnumpy(counts), dtype=np.int64)
         results = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        results[:, self._by_fold] = cp.asnumpy(labels)
+        results[:, e.folds.by_fold] = cp.asnumpy(labels)
         return results
 
 
@@ -87,9 +90,8 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         self._columns = cp.asarray(evaluator.columns)
         self._means, self._variances, self._spread = (cp.asarray(moment) for moment in evaluator.moments)
         self._log_priors = cp.asarray(evaluator.log_priors)
-        by_fold = evaluator.by_fold
-        self._starts = cp.asarray(evaluator.starts.astype(np.int32))
-        self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
+        self._starts = cp.asarray(evaluator.folds.starts.astype(np.int32))
+        self._labels = cp.asarray(evaluator.labels[evaluator.folds.by_fold].astype(np.int32))
         self._packer = CudaMaskPacker()
         n_classes = evaluator.classes.size
         if n_classes > _MAX_CLASSES:
@@ -118,9 +120,9 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         e = self.evaluator
         counts, winners, doubtful = self._decide(masks, predicted)
         labels = np.empty_like(winners)
-        labels[:, e.by_fold] = winners
+        labels[:, e.folds.by_fold] = winners
         for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
-            places = e.by_fold[samples]
+            places = e.folds.by_fold[samples]
             decided = labels[row] if predicted else e.labels.copy()
             e.decide_as_scikit_learn(np.flatnonzero(masks[row]), places, decided)
             wrong = decided[places] != e.labels[places]
