@@ -30,7 +30,6 @@ from pqswarm.evaluation.base import (
     first_error_line,
     import_member,
 )
-from pqswarm.evaluation.estimators import fit_estimator
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -55,7 +54,7 @@ from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     KernelNBEvaluator,
     KernelNBHyperparameters,
 )
-from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.folds import Folds, Splits
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.scaling import Scaling
 
@@ -316,21 +315,12 @@ class Classifier(Learner):
         >>> CLASSIFIERS["k-nn"]({"n_neighbors": 1}).predict_new(X, y, np.array([[0.8, 0.5]]), masks).tolist()
         [[1], [1]]
         """
-        from joblib import Parallel, delayed
-
-        predicted = np.empty((len(masks), len(new)), dtype=y.dtype)
-
-        def work(row: int) -> None:
-            mask = masks[row]
-            try:
-                predicted[row] = fit_estimator(self.estimator(), X[:, mask], y).predict(new[:, mask])
-            except Exception as error:  # third-party code may raise anything
-                what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
-                raise PqswarmError(f"{what}: {first_error_line(error)}") from error
-
-        jobs = min(effective_jobs(n_jobs), len(masks))
-        Parallel(n_jobs=jobs, backend="threading")(delayed(work)(row) for row in range(len(masks)))
-        return predicted
+        data = np.concatenate([X, new])
+        places = np.arange(len(data))
+        splits = Splits([(places[: len(X)], places[len(X) :])], len(data))
+        labels = np.resize(y, len(data))  # those of new samples are not used
+        evaluator = GenericEvaluator(data, labels, splits, self.estimator(), scaling="none", n_jobs=n_jobs)
+        return np.asarray(evaluator.classes[evaluator._predict(masks)])
 
     @classmethod
     def search_grid(
@@ -458,18 +448,10 @@ class _NearestNeighbors(ScikitLearner):
 
     @classmethod
     def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
-        settings = {"n_neighbors": estimator.n_neighbors, "metric": _covered_knn_metric(estimator)}
-        return settings if estimator.weights == "uniform" else None
-
-
-def _covered_knn_metric(estimator: Any) -> str | None:
-    """Return the distance of a nearest-neighbor estimator if the fast evaluator supports it."""
-    if estimator.metric_params is not None or not isinstance(estimator.metric, str):
-        return None
-    if estimator.metric == "minkowski":
-        return _MINKOWSKI.get(estimator.p)
-    metric = _SAME_METRIC.get(estimator.metric, estimator.metric)
-    return metric if metric in METRICS else None
+        metric = _MINKOWSKI.get(estimator.p) if estimator.metric == "minkowski" else estimator.metric
+        if estimator.weights != "uniform" or estimator.metric_params is not None or not isinstance(metric, str):
+            return None
+        return {"n_neighbors": estimator.n_neighbors, "metric": _SAME_METRIC.get(metric, metric)}
 
 
 class KNNClassifier(_NearestNeighbors, Classifier):
@@ -496,8 +478,8 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         """Predict the labels of new samples by the evaluator, as its second fold, with its rule for ties."""
         rows = np.resize(np.arange(len(new)), max(len(new), _MIN_SAMPLES))
         folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
-        labels = np.concatenate([y, np.resize(y, len(rows))])  # labels of new samples are not used
         data = np.concatenate([X, new[rows]])
+        labels = np.resize(y, len(data))  # those of new samples are not used
         evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
         evaluator.views = [FoldView(evaluator.data, 1)]  # samples of the first fold are not predicted
         return np.asarray(evaluator.classes[evaluator._predict(masks)[:, len(X) : len(X) + len(new)]])
