@@ -1,4 +1,4 @@
-"""Sums of squares in the order of np.sum.
+"""A sum of squares in the order of np.sum.
 
 Up to 128 numbers are added in eight partial sums; longer arrays are the sum of two halves.
 """
@@ -33,23 +33,4 @@ def squared_distance(a, b, sums):
         total = _add_up(sums)
     for i in range(n // LANES * LANES, n):
         total += (a[i] - b[i]) * (a[i] - b[i])
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def sum_of_squares(x, sums):
-    """Sum of x^2; `sums`, float64[8], is scratch."""
-    n = x.size
-    if n > _PAIRED:
-        half = n // 2 // LANES * LANES
-        return sum_of_squares(x[:half], sums) + sum_of_squares(x[half:], sums)
-    total = 0.0
-    if n >= LANES:
-        eight = load(x, 0) * load(x, 0)
-        for i in range(1, n // LANES):
-            eight = eight + load(x, i) * load(x, i)
-        store(eight, sums, 0)
-        total = _add_up(sums)
-    for i in range(n // LANES * LANES, n):
-        total += x[i] * x[i]
     return total

@@ -429,27 +429,6 @@ def cuda_source(package: str, *names: str) -> str:
     return "".join((files(package) / name).read_text(encoding="utf-8") for name in names)
 
 
-class CudaMaskPacker:
-    """Lists the selected features of masks on the GPU."""
-
-    def __init__(self) -> None:
-        self._cp = cupy()
-        self._kernel = self._cp.RawModule(
-            code=cuda_source(__package__, "masks.cu"), options=("--std=c++14",)
-        ).get_function("pack_masks")
-
-    def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
-        """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
-        cp = self._cp
-        m, n_features = masks.shape
-        widest = max(1, int(masks.sum(axis=1).max(initial=0)))
-        selected = cp.zeros((m, widest), dtype=cp.int32)
-        sizes = cp.empty(m, dtype=cp.int32)
-        numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
-        self._kernel((-(-m // 4),), (128,), (cp.asarray(masks), *numbers, selected, sizes))
-        return selected, sizes, widest
-
-
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 
 
@@ -462,6 +441,21 @@ class CudaBackend(ABC, Generic[_Evaluator]):
         self._memory = batch_memory(cp)
         self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
         self._labels = cp.asarray(evaluator.labels.astype(np.int32))
+
+    @cached_property
+    def _pack_kernel(self) -> Any:
+        options = ("--std=c++14",)
+        return self._cp.RawModule(code=cuda_source(__package__, "masks.cu"), options=options).get_function("pack_masks")
+
+    def _pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
+        """The features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
+        m, n_features = masks.shape
+        widest = max(1, int(masks.sum(axis=1).max(initial=0)))
+        selected = self._cp.zeros((m, widest), dtype=self._cp.int32)
+        sizes = self._cp.empty(m, dtype=self._cp.int32)
+        numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
+        self._pack_kernel((-(-m // 4),), (128,), (self._cp.asarray(masks), *numbers, selected, sizes))
+        return selected, sizes, widest
 
     @abstractmethod
     def _bytes_each(self, masks: BoolArray) -> int:

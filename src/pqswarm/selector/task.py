@@ -355,13 +355,12 @@ def _algorithm(given: Any) -> tuple[type[Search], dict[str, Any]]:
 
 def _constrained_groups(names: Sequence[Any], constraints: Any) -> FeatureGroups:
     """The features that bits select, by the constraints of a selector."""
-    if constraints is None:
-        return FeatureGroups.of(names)
-    if not isinstance(constraints, Mapping):
-        raise PqswarmError(f"constraints must map {', '.join(CONSTRAINTS)} to features, not {constraints!r}.")
-    for key in constraints:
+    given = {} if constraints is None else constraints
+    if not isinstance(given, Mapping):
+        raise PqswarmError(f"constraints must map {', '.join(CONSTRAINTS)} to features, not {given!r}.")
+    for key in given:
         check_name("constraint", key, CONSTRAINTS)
-    return FeatureGroups.of(names, **constraints)
+    return FeatureGroups.of(names, **given)
 
 
 def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGroups) -> int:

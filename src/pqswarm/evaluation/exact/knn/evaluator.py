@@ -83,19 +83,6 @@ class KNNEvaluator(ExactEvaluator):
 
             self._gpu = KNNOnCuda(self)
 
-    @cached_property
-    def pivots(self) -> IntArray:
-        """Pivots, each as far as possible from the earlier ones."""
-        from pqswarm.evaluation.exact.knn.kernels import N_PIVOTS
-
-        data = self.views[0].data
-        pivots = [int(np.abs(data - data.mean(axis=0)).sum(axis=1).argmax())]
-        nearest = np.full(len(data), np.inf)
-        while len(pivots) < N_PIVOTS:
-            nearest = np.minimum(nearest, np.abs(data - data[pivots[-1]]).sum(axis=1))
-            pivots.append(int(nearest.argmax()))
-        return np.array(pivots, dtype=np.int64)
-
     def neighbors(self, selected: IntArray) -> IntArray:
         """Return the neighbors of each sample by some features, (n_samples, n_neighbors), in ascending order."""
         neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)

@@ -338,7 +338,7 @@ class LDAEvaluator(LinearFolds, ClassificationEvaluator):
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
         self._prepare_folds()
         self._moments = _LDAMoments(self)
-        with one_blas_thread():
+        with one_blas_thread:
             self._products = LinearProducts(self._moments.within, folds.n_folds, self.n_features)
 
     def estimator(self) -> object:
@@ -351,7 +351,7 @@ class LDAEvaluator(LinearFolds, ClassificationEvaluator):
         def predict(selected: IntArray, row: IntArray) -> None:
             self._fill_row(row, *self._decide(selected), selected, self.labels)
 
-        with one_blas_thread():
+        with one_blas_thread:
             return self._predict_rows(masks, predict)
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -360,7 +360,7 @@ class LDAEvaluator(LinearFolds, ClassificationEvaluator):
         scores = np.empty((self.folds.n_rows, self.classes.size))
         errors = np.full(len(scores), np.inf)
         if linear_systems_fit_memory(self.folds.n_folds, selected.size):
-            with one_blas_thread():
+            with one_blas_thread:
                 used, constants, doubt, sure = self._discriminants(selected)
             rates, offsets = doubt.largest(moments.reach(selected))
             for fold in np.flatnonzero(sure).tolist():
@@ -701,7 +701,7 @@ class LinearEvaluator(LinearFolds, RegressionEvaluator):
             self._n[fold] = weights[train].sum()
             tested = (view[folds.test(fold)] - self._middle[fold]) / self._spread[fold]
             self._tests[fold, :, : len(tested)] = tested.T
-        with one_blas_thread():
+        with one_blas_thread:
             self._products = LinearProducts(self._columns, folds.n_folds, self.n_features + 1)
 
     def estimator(self) -> object:
@@ -733,7 +733,7 @@ class LinearEvaluator(LinearFolds, RegressionEvaluator):
             predict_linear(self._tests, selected, slopes, self._center, predictions)
             self._fill_row(row, predictions, sure, selected, self.target)
 
-        with one_blas_thread():
+        with one_blas_thread:
             return self._predict_rows(masks, predict, np.inf)
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:

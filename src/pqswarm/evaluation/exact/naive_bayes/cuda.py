@@ -5,13 +5,11 @@ doubt, they are summed again in double precision, in the order of the features, 
 double precision; scikit-learn decides about doubtful samples.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
+from pqswarm.evaluation.base import CudaBackend, cuda_source
 from pqswarm.evaluation.exact.naive_bayes.evaluator import GaussianNBEvaluator, KernelNBEvaluator
 
 _THREADS = 256
@@ -92,7 +90,6 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         self._log_priors = cp.asarray(evaluator.log_priors)
         self._starts = cp.asarray(evaluator.folds.starts.astype(np.int32))
         self._labels = cp.asarray(evaluator.labels[evaluator.folds.by_fold].astype(np.int32))
-        self._packer = CudaMaskPacker()
         n_classes = evaluator.classes.size
         if n_classes > _MAX_CLASSES:
             raise PqswarmError(
@@ -121,7 +118,8 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         counts, winners, doubtful = self._decide(masks, predicted)
         labels = np.empty_like(winners)
         labels[:, e.folds.by_fold] = winners
-        for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
+        rows, firsts = np.unique(doubtful // len(e.data), return_index=True)
+        for row, samples in zip(rows.tolist(), np.split(doubtful % len(e.data), firsts)[1:], strict=True):
             places = e.folds.by_fold[samples]
             decided = labels[row] if predicted else e.labels.copy()
             e.decide_as_scikit_learn(np.flatnonzero(masks[row]), places, decided)
@@ -136,7 +134,7 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         n_folds, n_features, n_classes = self._means.shape
         n = self._columns.shape[1]
         m = len(masks)
-        selected, sizes, widest = self._packer.pack(masks)
+        selected, sizes, widest = self._pack(masks)
         constant = cp.empty((m, n_folds, n_classes))
         largest = cp.empty_like(constant)
         weights = cp.empty((m, n_folds, widest, n_classes))
@@ -161,11 +159,3 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
             none if winners is None else np.asarray(cp.asnumpy(winners), dtype=np.int64),
             np.sort(doubts),
         )
-
-
-def _nb_cuda_pairs_by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
-    """Cut ascending numbers row * n + sample into rows, each with its samples."""
-    if not pairs.size:
-        return
-    rows, firsts = np.unique(pairs // n, return_index=True)
-    yield from zip(rows.tolist(), np.split(pairs % n, firsts[1:]), strict=True)
