@@ -22,8 +22,7 @@ _ALIGNMENT = 8  # of one number: an array may start anywhere
 
 
 class _Lanes(types.Type):
-    def __init__(self):
-        super().__init__(name=f"Lanes({LANES})")
+    """The type of eight numbers."""
 
 
 @register_model(_Lanes)
@@ -32,7 +31,7 @@ class _LanesModel(models.PrimitiveModel):
         super().__init__(manager, kind, _VECTOR)
 
 
-_LANES = _Lanes()
+_LANES = _Lanes(f"Lanes({LANES})")
 
 
 def _lanes_pointer(context, builder, kind, array, place):

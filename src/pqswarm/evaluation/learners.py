@@ -30,6 +30,7 @@ from pqswarm.evaluation.base import (
     first_error_line,
     import_member,
 )
+from pqswarm.evaluation.estimators import accepts_argument, fit_estimator
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -54,7 +55,7 @@ from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     KernelNBEvaluator,
     KernelNBHyperparameters,
 )
-from pqswarm.evaluation.folds import Folds, Splits
+from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.scaling import Scaling
 
@@ -186,13 +187,13 @@ class Learner(ABC):
 
 
 class ScikitLearner(Learner):
-    """A learner whose estimator is the class of scikit-learn at `path`, called with the hyperparameters."""
+    """A learner whose estimator is the class at `path`, of scikit-learn or like it, called with the hyperparameters."""
 
     path: ClassVar[str]
 
     @classmethod
     def estimator_class(cls) -> Any:
-        """Return the class of scikit-learn, which is imported on first use."""
+        """Return the class, which is imported on first use."""
         module, _, name = cls.path.rpartition(".")
         return getattr(import_module(module), name)
 
@@ -315,12 +316,21 @@ class Classifier(Learner):
         >>> CLASSIFIERS["k-nn"]({"n_neighbors": 1}).predict_new(X, y, np.array([[0.8, 0.5]]), masks).tolist()
         [[1], [1]]
         """
-        data = np.concatenate([X, new])
-        places = np.arange(len(data))
-        splits = Splits([(places[: len(X)], places[len(X) :])], len(data))
-        labels = np.resize(y, len(data))  # those of new samples are not used
-        evaluator = GenericEvaluator(data, labels, splits, self.estimator(), scaling="none", n_jobs=n_jobs)
-        return np.asarray(evaluator.classes[evaluator._predict(masks)])
+        from joblib import Parallel, delayed
+
+        predicted = np.empty((len(masks), len(new)), dtype=y.dtype)
+
+        def work(row: int) -> None:
+            mask = masks[row]
+            try:
+                predicted[row] = fit_estimator(self.estimator(), X[:, mask], y).predict(new[:, mask])
+            except Exception as error:  # third-party code may raise anything
+                what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
+                raise PqswarmError(f"{what}: {first_error_line(error)}") from error
+
+        jobs = min(effective_jobs(n_jobs), len(masks))
+        Parallel(n_jobs=jobs, backend="threading")(delayed(work)(row) for row in range(len(masks)))
+        return predicted
 
     @classmethod
     def search_grid(
@@ -481,7 +491,7 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         data = np.concatenate([X, new[rows]])
         labels = np.resize(y, len(data))  # those of new samples are not used
         evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
-        evaluator.views = [FoldView(evaluator.data, 1)]  # samples of the first fold are not predicted
+        evaluator.views = [FoldView(evaluator.data, range(1, 2))]  # samples of the first fold are not predicted
         return np.asarray(evaluator.classes[evaluator._predict(masks)[:, len(X) : len(X) + len(new)]])
 
     @classmethod
@@ -498,23 +508,18 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         return GenericEvaluator(X, y, folds, KNeighborsClassifier(**settings), **options), False
 
 
-class KernelNBClassifier(Classifier):
+class KernelNBClassifier(ScikitLearner, Classifier):
     """Naive Bayes with normal kernel densities, one of the paper's two classifiers."""
 
     name = "kernel-nb"
     title = "Kernel NB"
+    path = "pqswarm.evaluation.exact.naive_bayes.estimator.KernelNB"
     Hyperparameters = KernelNBHyperparameters
     devices = ("cpu", "cuda")
     grid: ClassVar[Any] = {
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
     }
     fast_evaluator = KernelNBEvaluator
-
-    def estimator(self) -> Any:
-        """Return :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
-
-        return KernelNB(**self.settings)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -545,11 +550,8 @@ class KernelNBClassifier(Classifier):
         return np.asarray(np.unique(y)[winners])
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
-
-        return cls(estimator.checked_hyperparameters()) if type(estimator) is KernelNB else None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        return estimator.checked_hyperparameters().settings()  # type: ignore[no-any-return]
 
 
 class GaussianNBClassifier(ScikitLearner, Classifier):
@@ -670,11 +672,9 @@ class EstimatorClassifier(Classifier):
         path = self.hyperparameters.estimator
         given = dict(self.hyperparameters.parameters)
         estimator_class = _import_estimator_class(path)
-        arguments = inspect.signature(estimator_class).parameters
-        takes_any = any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
         for name in given:
-            if name not in arguments and not takes_any:
-                raise unknown_name(f"parameter of {path}", name, arguments)
+            if not accepts_argument(estimator_class, name):
+                raise unknown_name(f"parameter of {path}", name, inspect.signature(estimator_class).parameters)
         try:
             estimator = estimator_class(**given)
             classifies = is_classifier(estimator)

@@ -124,8 +124,7 @@ class KNNOnCuda(CudaBackend[KNNEvaluator]):
         labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
         selected, sizes, widest = self._pack(masks)
         for view in self._views:
-            tested = view.tested(self.evaluator.folds.n_folds)
-            self._test(view, tested, masks, (selected, sizes, widest), counts, labels)
+            self._test(view, view.tested, masks, (selected, sizes, widest), counts, labels)
         return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
 
     def _test(

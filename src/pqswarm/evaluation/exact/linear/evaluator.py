@@ -94,11 +94,6 @@ def linear_systems_fit_memory(n_folds: int, size: int) -> bool:
     return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
 
 
-def linear_product_error(n: int, p: int) -> float:
-    """Return the rounding error of a p x p matrix of mean products of n standardised samples, with a safety factor."""
-    return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))
-
-
 def factorized_systems(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
     from pqswarm.evaluation.exact.linear.kernels import factorize_linear_systems
@@ -377,7 +372,8 @@ class LDAEvaluator(LinearFolds, ClassificationEvaluator):
         """
         moments = self._moments
         by_svd = self.hyperparameters.solver == "svd"
-        error = np.full(len(moments.n), linear_product_error(len(self.data), selected.size))
+        # The rounding error of mean products of standardised samples, with a safety factor.
+        error = np.full(len(moments.n), 2.0 * EPSILON * np.sqrt(selected.size * (1.0 + len(self.data) / 64.0)))
         systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
