@@ -163,12 +163,6 @@ def weights_key(estimator: Any) -> str:
     return "sample_weight"
 
 
-def check_weighted_scorer(scorer: Any, scoring: Any) -> None:
-    """Raise an error if a scorer does not accept weights."""
-    if not accepts_argument(getattr(scorer, "_score_func", scorer), "sample_weight"):
-        raise PqswarmError(f"scoring {scoring!r} does not accept sample_weight: leave it out, or use another score.")
-
-
 def accepts_argument(function: Any, name: str) -> bool:
     """Return whether a function accepts an argument of that name."""
     arguments = inspect.signature(function).parameters

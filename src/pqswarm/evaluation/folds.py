@@ -258,6 +258,7 @@ class Splits(CrossValidation):
         self, pairs: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int, name: str = "the given list"
     ) -> None:
         self.n_samples = n_samples
+        self.name = name
         self._tests: list[IntArray] = []
         self._trains: list[IntArray | None] = []  # None: all other samples, ascending
         self._complementary: list[bool] = []

@@ -19,12 +19,12 @@ from pqswarm.evaluation.base import (
     first_error_line,
 )
 from pqswarm.evaluation.estimators import (
+    accepts_argument,
     as_numbers,
     check_estimator_classes,
     check_estimator_kind,
     check_estimator_weights,
     check_missing_for_estimator,
-    check_weighted_scorer,
     column_names,
     fit_estimator,
     is_table,
@@ -134,7 +134,10 @@ class GenericEvaluator(ClassificationEvaluator):
         if sample_weight is not None:
             weights = check_estimator_weights(sample_weight, self.n_samples)
             self._fit_params[weights_key(self.estimator)] = self._score_params["sample_weight"] = weights
-            check_weighted_scorer(self._scorer, self.scoring)
+            if not accepts_argument(getattr(self._scorer, "_score_func", self._scorer), "sample_weight"):
+                raise PqswarmError(
+                    f"scoring {self.scoring!r} does not accept sample_weight: leave it out, or use another score."
+                )
 
     def _checked_data(self, X: Any) -> Any:
         return X if self._is_table else super()._checked_data(X)

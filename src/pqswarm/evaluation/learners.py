@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
+from pqswarm._base.plotting import new_axes
 from pqswarm._base.random import derived_seed
 from pqswarm._base.registry import Registry
 from pqswarm._base.threads import effective_jobs
@@ -106,14 +107,9 @@ class GridSearchResult:
 
     def plot(self) -> Any:
         """Plot accuracy against the last hyperparameter, a line per value of the others; the best is circled."""
-        try:
-            import matplotlib as mpl
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise PqswarmError("figures need matplotlib: pip install matplotlib.") from error
+        axis = new_axes(6.0, 4.0)
+        import matplotlib as mpl
 
-        figure = Figure(figsize=(6.0, 4.0), layout="constrained")
-        axis = figure.subplots()
         for others in dict.fromkeys(point[:-1] for point in self.points):
             chosen = [i for i, point in enumerate(self.points) if point[:-1] == others]
             x = [self.points[i][-1] for i in chosen]
@@ -131,7 +127,7 @@ class GridSearchResult:
         axis.set_ylabel("mean accuracy over the folds [%]")
         axis.legend(frameon=False)
         axis.grid(alpha=0.3)
-        return figure
+        return axis.figure
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from pqswarm._base.checks import check_integer, check_name, is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     FILTERS,
     EvaluatorChoice,
@@ -500,18 +500,13 @@ def keep_features(
 
     ``"auto"`` keeps all columns of a frame that holds other things than numbers.
     """
-    minimum = minimum or 1
-    most = WIDE
-    name = "anova"
-    if is_integer(given) and given >= 1:
-        most = int(given)
-    elif isinstance(given, str):
-        name = name if given == "auto" else given
-        if name not in FILTERS:
-            raise unknown_name("prefilter", given, ["auto", *FILTERS])
-    elif given is not None:
+    if isinstance(given, str):
+        check_name("prefilter", given, ["auto", *FILTERS])
+    elif given is not None and not (is_integer(given) and given >= 1):
         raise PqswarmError(f"prefilter must be 'auto', a filter, a number of features or None, not {given!r}.")
-    most = max(most, minimum)
+    name = given if given in FILTERS else "anova"
+    minimum = minimum or 1
+    most = max(int(given) if is_integer(given) else WIDE, minimum)
     mask = np.ones(X.shape[1], dtype=np.bool_)
     if given is None or mask.size <= most:
         return Kept(mask)

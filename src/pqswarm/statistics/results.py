@@ -219,7 +219,6 @@ def _results_of_shared_runs(path: Path, runs: Mapping[str, Mapping[str, float]])
 
 def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float]]]) -> Results:
     """The results by algorithm and block, each block with results of every algorithm."""
-    _check_result_letters(path, blocks)
     _check_result_names(path, list(blocks))
     labels = list(dict.fromkeys(label for results in blocks.values() for label in results))
     for name, results in blocks.items():

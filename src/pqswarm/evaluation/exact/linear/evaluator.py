@@ -29,7 +29,7 @@ Columns = IntArray | slice
 
 
 class LinearFolds(Evaluator):
-    """An evaluator that keeps the samples scaled for each fold, and their size, to which rounding is proportional."""
+    """An evaluator that keeps the samples scaled for each fold, and lets scikit-learn decide where rounding could."""
 
     def _prepare_folds(self) -> None:
         self._views = self.fold_views()
@@ -50,7 +50,7 @@ class LinearFolds(Evaluator):
         return view[samples] if isinstance(features, slice) else np.asarray(view[samples[:, np.newaxis], features])
 
     def largest(self, fold: int) -> FloatArray:
-        """Return the largest absolute value of each feature."""
+        """Return the largest absolute value of each feature: rounding errors are proportional to it."""
         return np.asarray(self._largest[fold % len(self._largest)])
 
     def hardly_varying(self, fold: int, spread: FloatArray) -> BoolArray:
