@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from math import inf
 from types import NoneType
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -48,21 +47,20 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def _integers_or_none(value: Any) -> tuple[int, ...] | None:
+def _is_integer_list(value: Any) -> bool:
     numbers = np.asarray(value)
-    is_list = not numbers.size or (numbers.ndim == 1 and numbers.dtype.kind in "iu")
-    return tuple(numbers.tolist()) if is_list else None
+    return not numbers.size or (numbers.ndim == 1 and numbers.dtype.kind in "iu")
 
 
-_CONVERTERS: dict[type, Callable[[Any], Any]] = {
-    bool: lambda value: bool(value) if isinstance(value, bool | np.bool_) else None,
-    str: lambda value: value if isinstance(value, str) else None,
-    float: lambda value: float(value) if is_finite(value) else None,
-    int: lambda value: int(value) if is_integer(value) else None,
-    NoneType: lambda value: int(value) if is_integer(value) else None,
-    tuple: _integers_or_none,
+_KINDS: dict[type, tuple[Callable[[Any], bool], Callable[[Any], Any]]] = {
+    bool: (lambda value: isinstance(value, bool | np.bool_), bool),
+    str: (lambda value: isinstance(value, str), str),
+    float: (is_finite, float),
+    int: (is_integer, int),
+    NoneType: (is_integer, int),
+    tuple: (_is_integer_list, lambda value: tuple(np.asarray(value).tolist())),
 }
-"""A given value in the type of the field, by the type of its default; None if it is of another type."""
+"""Whether a value is of a type, and the value in that type, by the type of the default."""
 
 
 def _checked_parameter(field: _Field, value: Any, name: str) -> Any:
@@ -75,12 +73,11 @@ def _checked_parameter(field: _Field, value: Any, name: str) -> Any:
         return _pairs_parameter(name, value)
     if value is None is field.default:
         return None
-    checked = _CONVERTERS[kind](value)
-    numbers = () if kind in (bool, str) else checked if isinstance(checked, tuple) else (checked,)
-    beyond = (number < (-inf if low is None else low) or number > (inf if high is None else high) for number in numbers)
-    if checked is None or any(beyond):
+    fits, convert = _KINDS[kind]
+    is_valid = fits(value) and (low is None or np.all(np.greater_equal(value, low)))
+    if not is_valid or (high is not None and np.any(np.greater(value, high))):
         raise PqswarmError(f"{name} must be {_parameter_range_text(field)}, not {value!r}.")
-    return checked
+    return convert(value)
 
 
 def _pairs_parameter(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
