@@ -10,12 +10,6 @@ _PAIRED = 128  # longer arrays are halved
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_up(sums):
-    """The sum of eight sums."""
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def squared_distance(a, b, sums):
     """Sum of (a - b)^2; `sums`, float64[8], is scratch."""
     n = a.size
@@ -30,7 +24,7 @@ def squared_distance(a, b, sums):
             difference = load(a, i) - load(b, i)
             eight = eight + difference * difference
         store(eight, sums, 0)
-        total = _add_up(sums)
+        total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
     for i in range(n // LANES * LANES, n):
         total += (a[i] - b[i]) * (a[i] - b[i])
     return total

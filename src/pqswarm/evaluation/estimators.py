@@ -32,11 +32,6 @@ def as_numbers(X: Any) -> Any:
     return np.asarray(X, dtype=np.float64) if to_numpy is None else to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def column_names(X: Any) -> list[Any] | None:
-    """Return the names of the columns of a data frame; None for other tables."""
-    return list(X.columns) if hasattr(X, "columns") else None
-
-
 def take_table(table: Any, places: IntArray, axis: int = 0) -> Any:
     """Return some rows, or columns, of an array, a data frame or a sparse matrix."""
     if isinstance(table, np.ndarray):

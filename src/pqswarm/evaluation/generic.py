@@ -25,7 +25,6 @@ from pqswarm.evaluation.estimators import (
     check_estimator_kind,
     check_estimator_weights,
     check_missing_for_estimator,
-    column_names,
     fit_estimator,
     is_table,
     take_params,
@@ -96,7 +95,7 @@ class GenericEvaluator(ClassificationEvaluator):
         self._has_classes = self._classifies and np.ndim(y) != 2
         self._is_table = is_table(X)
         data = X if self._is_table else check_features(X, takes_nan=True)
-        self._names = column_names(data)
+        self._names = list(data.columns) if hasattr(data, "columns") else None
         numbers = as_numbers(data)
         if numbers is not None and np.isnan(numbers).any():
             check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling, self._names)

@@ -56,6 +56,10 @@ class ScoredEvaluator(Evaluator):
         self, evaluator: ClassificationEvaluator, scorer: Any, sample_weight: FloatArray | None = None
     ) -> None:
         e = evaluator
+        if is_slow_score(scorer, type(e), e.classes.size, sample_weight is not None):
+            raise PqswarmError(
+                f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}."
+            )
         super().__init__(e.data, e.folds, scaling=e.scaling, n_jobs=e.n_jobs)
         self.evaluator = e
         self._function = scorer._score_func
