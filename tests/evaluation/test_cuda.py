@@ -231,10 +231,10 @@ class FakeGaussian(GaussianNBOnCuda):
     def _decide(self, masks, predicted):
         assert (masks.sum(axis=1) > 1).all()
         e = self.evaluator
-        winners = e._predict(masks)[:, e.by_fold]
+        winners = e._predict(masks)[:, e.folds.by_fold]
         doubtful = np.random.default_rng(len(masks)).random(winners.shape) < 0.05
-        wrong = (winners != e.labels[e.by_fold]) & ~doubtful
-        counts = np.add.reduceat(wrong, e.starts[:-1], axis=1)
+        wrong = (winners != e.labels[e.folds.by_fold]) & ~doubtful
+        counts = np.add.reduceat(wrong, e.folds.starts[:-1], axis=1)
         winners = np.where(doubtful, (winners + 1) % 3, winners)
         return counts, winners if predicted else winners[:0], np.flatnonzero(doubtful)
 

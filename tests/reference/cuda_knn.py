@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm.evaluation.exact.knn.cuda import knn_cuda_grid
+from pqswarm.evaluation.exact.knn.cuda import knn_cuda_grid, knn_cuda_pivots
 
 UNIT = 2.0**-24
 
@@ -67,7 +67,7 @@ def predictions(evaluator, mask, guesses=12):
     if metric == 2:
         keys = near[near.var(axis=1).argmax()]
     else:
-        options = [np.sqrt(single[p]) if metric == 1 else single[p] for p in evaluator.pivots[:4]]
+        options = [np.sqrt(single[p]) if metric == 1 else single[p] for p in knn_cuda_pivots(view.data)]
         keys = max(options, key=lambda option: option.astype(np.float64).var())
     around = far + 2 * (floor + growth * np.abs(keys).max())
     window = np.abs(keys[None, :] - keys[:, None]) <= around[:, None]

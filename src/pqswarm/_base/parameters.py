@@ -1,8 +1,8 @@
 """Parameters of algorithms and classifiers: frozen and checked, with meaning, range and default in one place."""
 
 import dataclasses
-from collections.abc import Mapping
-from math import inf
+from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -47,48 +47,37 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def _is_integer_list(value: Any) -> bool:
+    numbers = np.asarray(value)
+    return not numbers.size or (numbers.ndim == 1 and numbers.dtype.kind in "iu")
+
+
+_KINDS: dict[type, tuple[Callable[[Any], bool], Callable[[Any], Any]]] = {
+    bool: (lambda value: isinstance(value, bool | np.bool_), bool),
+    str: (lambda value: isinstance(value, str), str),
+    float: (is_finite, float),
+    int: (is_integer, int),
+    NoneType: (is_integer, int),
+    tuple: (_is_integer_list, lambda value: tuple(np.asarray(value).tolist())),
+}
+"""Whether a value is of a type, and the value in that type, by the type of the default."""
+
+
 def _checked_parameter(field: _Field, value: Any, name: str) -> Any:
     """Return the value in the field's type, or raise an error with its name and what is allowed."""
-    if field.default is None:
-        return None if value is None else _number_parameter(field, value, name)
-    if isinstance(field.default, bool):
-        if not isinstance(value, bool | np.bool_):
-            raise PqswarmError(f"{name} must be true or false, not {value!r}.")
-        return bool(value)
-    if isinstance(field.default, str):
-        return _text_parameter(field, value, name)
-    if isinstance(field.default, tuple):
-        return _pairs_parameter(name, value) if field.metadata["low"] is None else _list_parameter(field, value, name)
-    return _number_parameter(field, value, name)
-
-
-def _text_parameter(field: _Field, value: Any, name: str) -> str:
-    if field.metadata["choices"]:
-        check_name(name, value, field.metadata["choices"])
-    if not isinstance(value, str):
-        raise PqswarmError(f"{name} must be text, not {value!r}.")
-    return value
-
-
-def _list_parameter(field: _Field, value: Any, name: str) -> tuple[int, ...]:
-    numbers = np.asarray(value)
-    low = field.metadata["low"]
-    if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < low):
-        raise PqswarmError(f"{name} must be a list of integers of at least {low}, not {value!r}.")
-    return tuple(numbers.tolist())
-
-
-def _number_parameter(field: _Field, value: Any, name: str) -> int | float:
-    low = -inf if field.metadata["low"] is None else field.metadata["low"]
-    high = inf if field.metadata["high"] is None else field.metadata["high"]
-    is_of_type = is_integer if _is_integer_parameter(field) else is_finite
-    if not is_of_type(value) or not low <= value <= high:
+    low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
+    kind = type(field.default)
+    if choices:
+        return check_name(name, value, choices)
+    if kind is tuple and low is None:
+        return _pairs_parameter(name, value)
+    if value is None is field.default:
+        return None
+    fits, convert = _KINDS[kind]
+    is_valid = fits(value) and (low is None or np.all(np.greater_equal(value, low)))
+    if not is_valid or (high is not None and np.any(np.greater(value, high))):
         raise PqswarmError(f"{name} must be {_parameter_range_text(field)}, not {value!r}.")
-    return int(value) if _is_integer_parameter(field) else float(value)
-
-
-def _is_integer_parameter(field: _Field) -> bool:
-    return field.default is None or isinstance(field.default, int)
+    return convert(value)
 
 
 def _pairs_parameter(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
@@ -112,26 +101,21 @@ def _plain_parameter_entry(name: str, value: Any) -> Any:
 def _parameter_type_text(field: _Field) -> str:
     if field.metadata["choices"]:
         return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
-    if isinstance(field.default, tuple):
-        return "mapping of str to object"
-    return "int or None" if field.default is None else type(field.default).__name__
+    entries = "mapping of str to object" if field.metadata["low"] is None else "tuple of int"
+    return {tuple: entries, NoneType: "int or None"}.get(type(field.default), type(field.default).__name__)
 
 
 def _parameter_range_text(field: _Field) -> str:
     low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
-    if choices:
-        return " or ".join(choices)
-    if isinstance(field.default, bool):
-        return "true or false"
-    if isinstance(field.default, str | tuple):
-        return "text" if isinstance(field.default, str) else "names and values"
-    kind = "an integer" if _is_integer_parameter(field) else "a number"
+    entries = "names and values" if low is None else "a list of integers"
+    kinds = {bool: "true or false", str: "text", float: "a number", tuple: entries}
     limits = {
         (True, True): f" from {low} to {high}",
         (True, False): f" of at least {low}",
         (False, True): f" of at most {high}",
     }
-    return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
+    text = kinds.get(type(field.default), "an integer") + limits.get((low is not None, high is not None), "")
+    return " or ".join(choices) or text + (", or None" if field.default is None else "")
 
 
 def _parameter_sentence(field: _Field) -> str:

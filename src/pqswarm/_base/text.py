@@ -6,6 +6,7 @@ special characters of their own format.
 
 import json
 import os
+import re
 import unicodedata
 from collections.abc import Mapping
 from math import isfinite
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # including full-width forms
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
 
 
@@ -31,11 +33,7 @@ def printable(text: str) -> str:
 
 def is_encodable(text: str) -> bool:
     """Return whether a text can be written: JSON may hold half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return not _SURROGATE.search(text)
 
 
 def _printable_character(character: str) -> str:

@@ -1,7 +1,6 @@
 """Thinning of waveforms: the minimum and maximum of each bin, which is all that a picture can show."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,9 @@ def extremes(values: Any, step: int) -> tuple[Any, Any]:
 
 def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """Return the minimum and maximum of a series between successive edges; NaN where there is no finite value."""
-    low = np.full(len(edges) - 1, np.nan)
-    high = np.full(len(edges) - 1, np.nan)
-    for i, (first, stop) in enumerate(pairwise(edges)):
-        finite = values[first:stop]
-        finite = finite[np.isfinite(finite)]
-        if finite.size:
-            low[i] = finite.min()
-            high[i] = finite.max()
+    parts = [part[np.isfinite(part)] for part in np.split(values, edges)[1:-1]]
+    low = np.array([part.min() if part.size else np.nan for part in parts])
+    high = np.array([part.max() if part.size else np.nan for part in parts])
     return low, high
 
 

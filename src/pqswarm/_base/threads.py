@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-from contextlib import AbstractContextManager
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -57,9 +56,5 @@ class _OneThread:
                 self._limit = None
 
 
-_ONE_THREAD = _OneThread()
-
-
-def one_blas_thread() -> AbstractContextManager[None]:
-    """Keep BLAS libraries from starting threads beside those of pqswarm; any number of threads may enter it."""
-    return _ONE_THREAD
+one_blas_thread = _OneThread()
+"""A context that keeps BLAS from starting threads beside those of pqswarm; any number of threads may enter it."""

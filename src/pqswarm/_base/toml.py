@@ -13,6 +13,7 @@ from pqswarm.errors import PqswarmError, shorten
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 _MAX_BYTES = 10_000_000  # of a file
 _MAX_MISTAKES = 20  # listed at once
@@ -83,29 +84,34 @@ def explain_mistakes(
     The `models` that the table was checked against name the keys that are known; `tags` of unions, which pydantic names
     beside keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
     """
-    lines: list[str] = []
     phrases = {**_IN_WORDS, **(words or {})}
     mistakes = error.errors(include_url=False)
     deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
-    for mistake in mistakes:
-        kind = mistake["type"]
-        if kind == "too_short" and mistake["loc"] in deeper:
-            continue  # a member was refused, and that is said already
-        loc = [part for part in mistake["loc"] if part != "[key]"]
-        loc = loc[: (at := next((i for i, part in enumerate(loc) if part in tags), len(loc)))] + loc[at + 1 :]
-        place = shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip("."))
-        message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
-        if kind in phrases:
-            limits = mistake.get("ctx", {}).items()
-            message = phrases[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
-        if kind == "extra_forbidden":
-            message = f"there is no such key: {_known_toml_keys(models, loc)}"
-        elif kind not in ("value_error", "missing"):
-            message = f"{message}, not {shorten(repr(mistake['input']))}"
-        if len(lines) == _MAX_MISTAKES:
-            return [*lines, f"and {len(mistakes) - _MAX_MISTAKES} more."]
-        lines.append(f"{place + ': ' if place else ''}{message}{'' if message[-1:] in '.?' else '.'}")
+    # Of a list that is too short because a member was refused, that is said already.
+    told = [mistake for mistake in mistakes if mistake["type"] != "too_short" or mistake["loc"] not in deeper]
+    lines = [_explain_mistake(mistake, models, tags, phrases) for mistake in told[:_MAX_MISTAKES]]
+    if len(told) > _MAX_MISTAKES:
+        lines.append(f"and {len(mistakes) - _MAX_MISTAKES} more.")
     return lines
+
+
+def _explain_mistake(
+    mistake: "ErrorDetails", models: "tuple[type[BaseModel], ...]", tags: Collection[str], phrases: Mapping[str, str]
+) -> str:
+    """One mistake as a sentence."""
+    kind = mistake["type"]
+    loc = [part for part in mistake["loc"] if part != "[key]"]
+    loc = loc[: (at := next((i for i, part in enumerate(loc) if part in tags), len(loc)))] + loc[at + 1 :]
+    place = shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip("."))
+    message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
+    if kind in phrases:
+        limits = mistake.get("ctx", {}).items()
+        message = phrases[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
+    if kind == "extra_forbidden":
+        message = f"there is no such key: {_known_toml_keys(models, loc)}"
+    elif kind not in ("value_error", "missing"):
+        message = f"{message}, not {shorten(repr(mistake['input']))}"
+    return f"{place + ': ' if place else ''}{message}{'' if message[-1:] in '.?' else '.'}"
 
 
 def table_error(source: str, mistakes: list[str]) -> PqswarmError:

@@ -7,10 +7,9 @@ follows from the one four before, so that four are computed in parallel.
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import config
-from numba.extending import intrinsic
 
 from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.vectors import llvm_function
 
 _POOL = 4  # words of entropy
 _MASK = np.uint64(0xFFFFFFFF)
@@ -32,21 +31,12 @@ _SPARE = np.uint64(11)  # bits beyond a fraction of 53 bits
 _UNIT = 2.0**-53
 
 
-def _random_intrinsic(twin):
-    """Decorate a compiled function; Python integers replace it if the compiler is off."""
-    return (lambda a, b: np.uint64(int(a) * int(b) >> 64)) if config.DISABLE_JIT else intrinsic(twin)
-
-
-@_random_intrinsic
-def _multiply_high(_typing, a, b):  # noqa: ARG001
+@llvm_function(lambda *_: types.uint64(types.uint64, types.uint64), plain=lambda a, b: np.uint64(int(a) * int(b) >> 64))
+def _multiply_high(_context, builder, _kinds, a, b):
     """The upper 64 of the 128 bits of a product."""
-
-    def generate(_context, builder, _signature, arguments):
-        wide = ir.IntType(128)
-        a, b = (builder.zext(value, wide) for value in arguments)
-        return builder.trunc(builder.lshr(builder.mul(a, b), ir.Constant(wide, 64)), ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), generate
+    wide = ir.IntType(128)
+    product = builder.mul(builder.zext(a, wide), builder.zext(b, wide))
+    return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Sums of squares in the order of np.sum.
+"""A sum of squares in the order of np.sum.
 
 Up to 128 numbers are added in eight partial sums; longer arrays are the sum of two halves.
 """
@@ -7,12 +7,6 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, load, store
 
 _PAIRED = 128  # longer arrays are halved
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add_up(sums):
-    """The sum of eight sums."""
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,26 +24,7 @@ def squared_distance(a, b, sums):
             difference = load(a, i) - load(b, i)
             eight = eight + difference * difference
         store(eight, sums, 0)
-        total = _add_up(sums)
+        total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
     for i in range(n // LANES * LANES, n):
         total += (a[i] - b[i]) * (a[i] - b[i])
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def sum_of_squares(x, sums):
-    """Sum of x^2; `sums`, float64[8], is scratch."""
-    n = x.size
-    if n > _PAIRED:
-        half = n // 2 // LANES * LANES
-        return sum_of_squares(x[:half], sums) + sum_of_squares(x[half:], sums)
-    total = 0.0
-    if n >= LANES:
-        eight = load(x, 0) * load(x, 0)
-        for i in range(1, n // LANES):
-            eight = eight + load(x, i) * load(x, i)
-        store(eight, sums, 0)
-        total = _add_up(sums)
-    for i in range(n // LANES * LANES, n):
-        total += x[i] * x[i]
     return total

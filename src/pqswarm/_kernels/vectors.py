@@ -1,8 +1,11 @@
 """Vector operations in LLVM IR, since Numba has none; LLVM vectors suit every processor."""
 
+from functools import wraps
+from inspect import Signature, signature
+
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 I8 = ir.IntType(8)
@@ -65,24 +68,40 @@ def zero_vector(builder, vector):
     return variable
 
 
-@intrinsic
-def bits_at_most(typing, values, place, limit):  # noqa: ARG001
+def llvm_function(make_signature, plain=None):
+    """Decorate ``generate(context, builder, kinds, *arguments)``, which writes LLVM IR: compiled code can then call it.
+
+    `make_signature` returns the signature for arguments of the types `kinds`; None refuses them. `plain` replaces the
+    function if the compiler is off.
+    """
+
+    def decorate(generate):
+        if plain is not None and config.DISABLE_JIT:
+            return plain
+
+        @wraps(generate)
+        def typed(_typing, *kinds):
+            chosen = make_signature(*kinds)
+            return chosen and (
+                chosen,
+                lambda context, builder, own, given: generate(context, builder, own.args, *given),
+            )
+
+        typed.__signature__ = Signature(list(signature(generate).parameters.values())[2:])  # Numba skips the first
+        return intrinsic(typed)
+
+    return decorate
+
+
+@llvm_function(lambda values, *_: types.int64(values, types.int64, types.float32))
+def bits_at_most(context, builder, kinds, values, place, limit):
     """Bits of the 32 numbers of `values`, float32[...], from `place` on that are at most `limit`, float32."""
-
-    def generate(context, builder, signature, args):
-        values, place, limit = args
-        first = vector_pointer(context, builder, signature.args[0], values, place, ir.VectorType(FLOAT, 32))
-        given = load_vector_element(builder, first, ir.Constant(I64, 0), 4)
-        return vector_bits(builder, builder.fcmp_ordered("<=", given, splat_vector(builder, limit)))
-
-    return types.int64(values, types.int64, types.float32), generate
+    first = vector_pointer(context, builder, kinds[0], values, place, ir.VectorType(FLOAT, 32))
+    given = load_vector_element(builder, first, ir.Constant(I64, 0), 4)
+    return vector_bits(builder, builder.fcmp_ordered("<=", given, splat_vector(builder, limit)))
 
 
-@intrinsic
-def first_bit(typing, bits):  # noqa: ARG001
+@llvm_function(lambda _: types.int64(types.int64))
+def first_bit(_context, builder, _kinds, bits):
     """Position of the lowest set bit of an int64; 64 if none is set."""
-
-    def generate(context, builder, signature, args):  # noqa: ARG001
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.int64), generate
+    return builder.cttz(bits, ir.Constant(ir.IntType(1), 0))

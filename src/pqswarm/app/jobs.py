@@ -81,7 +81,7 @@ class Jobs:
 
         def run() -> _Found:
             job.check()
-            with one_blas_thread():  # several BLAS threads would contend with those of other requests
+            with one_blas_thread:  # several BLAS threads would contend with those of other requests
                 return function(*arguments)
 
         async def call() -> _Found:

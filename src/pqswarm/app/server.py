@@ -139,7 +139,7 @@ def serve(
     """Serve the page until Ctrl-C or SIGTERM; `ready` is called with the address once the server listens."""
     if not is_loopback(host) and not password:
         raise PqswarmError(f"--host {host} lets other machines connect: set a password with --password-file.")
-    with one_blas_thread():  # switching for every request would cost more than most requests
+    with one_blas_thread:  # switching for every request would cost more than most requests
         asyncio.run(_serve(workbench, host, port, password, new_token, ready))
     if not workbench.jobs.join():
         _LOG.error("some work did not end within 5 s and was abandoned.")

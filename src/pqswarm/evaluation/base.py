@@ -103,7 +103,7 @@ class Evaluator(ABC):
     blocks: tuple[int, ...] = ()  # folds of each block in which subsets can be raced; see :class:`GenericEvaluator`
     is_loss = False
     folds: Folds
-    _views: list[FloatArray]  # set by evaluators that use `fold_view`
+    _views: Sequence[FloatArray] = ()  # the features scaled for each fold, of evaluators that keep them
 
     def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         check_name("scaling", scaling, SCALINGS)
@@ -210,8 +210,8 @@ class Evaluator(ABC):
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
 
     def fold_view(self, fold: int) -> FloatArray:
-        """Return the kept features that are scaled for a fold."""
-        return self._views[fold % len(self._views)]
+        """Return the features that are scaled for a fold, if possible those that are kept."""
+        return self._views[fold % len(self._views)] if self._views else self.fold_data(fold)
 
     def _predict_rows(
         self, masks: BoolArray, predict: Callable[[IntArray, Any], object], refused: float = -1
@@ -429,27 +429,6 @@ def cuda_source(package: str, *names: str) -> str:
     return "".join((files(package) / name).read_text(encoding="utf-8") for name in names)
 
 
-class CudaMaskPacker:
-    """Lists the selected features of masks on the GPU."""
-
-    def __init__(self) -> None:
-        self._cp = cupy()
-        self._kernel = self._cp.RawModule(
-            code=cuda_source(__package__, "masks.cu"), options=("--std=c++14",)
-        ).get_function("pack_masks")
-
-    def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
-        """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
-        cp = self._cp
-        m, n_features = masks.shape
-        widest = max(1, int(masks.sum(axis=1).max(initial=0)))
-        selected = cp.zeros((m, widest), dtype=cp.int32)
-        sizes = cp.empty(m, dtype=cp.int32)
-        numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
-        self._kernel((-(-m // 4),), (128,), (cp.asarray(masks), *numbers, selected, sizes))
-        return selected, sizes, widest
-
-
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 
 
@@ -462,6 +441,21 @@ class CudaBackend(ABC, Generic[_Evaluator]):
         self._memory = batch_memory(cp)
         self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
         self._labels = cp.asarray(evaluator.labels.astype(np.int32))
+
+    @cached_property
+    def _pack_kernel(self) -> Any:
+        options = ("--std=c++14",)
+        return self._cp.RawModule(code=cuda_source(__package__, "masks.cu"), options=options).get_function("pack_masks")
+
+    def _pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
+        """The features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
+        m, n_features = masks.shape
+        widest = max(1, int(masks.sum(axis=1).max(initial=0)))
+        selected = self._cp.zeros((m, widest), dtype=self._cp.int32)
+        sizes = self._cp.empty(m, dtype=self._cp.int32)
+        numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
+        self._pack_kernel((-(-m // 4),), (128,), (self._cp.asarray(masks), *numbers, selected, sizes))
+        return selected, sizes, widest
 
     @abstractmethod
     def _bytes_each(self, masks: BoolArray) -> int:
@@ -573,11 +567,10 @@ class RegressionEvaluator(Evaluator):
         self.is_loss = self.scoring != "r2"
         if self.scoring == "r2" and folds.sizes.min() < 2:
             raise PqswarmError("scoring 'r2' needs two samples in each fold: use fewer folds, or another scoring.")
-        self._by_fold = np.argsort(folds.row_folds, kind="stable")
-        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)[:-1]])
+        self._starts = folds.starts[:-1]
         self.sample_weight = sample_weight
         weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
-        self._tested, self._weights = (each[folds.row_samples][self._by_fold] for each in (self.target, weights))
+        self._tested, self._weights = (each[folds.row_samples][folds.by_fold] for each in (self.target, weights))
         self._whole = np.add.reduceat(self._weights, self._starts)
         means = np.add.reduceat(self._weights * self._tested, self._starts) / self._whole
         self._total = np.add.reduceat(
@@ -597,7 +590,7 @@ class RegressionEvaluator(Evaluator):
         return self._by_sample(self._predict(self.checked_mask(mask)[np.newaxis])[0])
 
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
-        missed = self._predict(masks)[:, self._by_fold] - self._tested
+        missed = self._predict(masks)[:, self.folds.by_fold] - self._tested
         if self.scoring == "neg_mean_absolute_error":
             return np.asarray(np.add.reduceat(self._weights * np.abs(missed), self._starts, axis=1) / self._whole)
         squares = np.add.reduceat(self._weights * np.square(missed), self._starts, axis=1)

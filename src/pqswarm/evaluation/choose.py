@@ -31,6 +31,7 @@ from pqswarm.evaluation.wrappers import RepeatedEvaluator, TargetsEvaluator
 
 _FEW = 16  # samples, at least as many as neighbours
 _SLOW = 0.5  # seconds; above, one subset is timed
+_SCALERS: dict[str, Scaling] = {"MinMaxScaler": "minmax", "StandardScaler": "standard", "RobustScaler": "robust"}
 _SEED = re.compile(r", random_state=\d+|random_state=\d+, |random_state=\d+")  # not of interest, perhaps not given
 
 
@@ -57,13 +58,14 @@ class EvaluatorChoice:
         masks = np.zeros((3, n), dtype=np.bool_)
         for mask in masks:
             mask[rng.permutation(n)[: (n + 1) // 2]] = True
-        first = self._time(masks[:1])
-        return first if first > _SLOW and self.name == "GenericEvaluator" else self._time(masks[1:]) / 2
+        first = self.time(masks[:1])
+        return first if first > _SLOW and self.name == "GenericEvaluator" else self.time(masks[1:])
 
-    def _time(self, masks: BoolArray) -> float:
+    def time(self, masks: BoolArray) -> float:
+        """Return the seconds per subset that the evaluation of some takes."""
         start = time.perf_counter()
         self.evaluator.errors(masks)
-        return time.perf_counter() - start
+        return (time.perf_counter() - start) / len(masks)
 
 
 def choose_evaluator(
@@ -194,7 +196,7 @@ class _ExactMatch:
         for step in before:
             scaling = _scaling_of_step(step)
             if scaling is None:
-                is_scaler = type(step).__name__ in ("MinMaxScaler", "StandardScaler", "RobustScaler")
+                is_scaler = type(step).__name__ in _SCALERS
                 kind = "has options that no exact evaluator knows" if is_scaler else "is not a scaler"
                 return f"{_short_estimator_repr(step)} {kind}"
             self._scaling = scaling
@@ -314,15 +316,11 @@ def _held_out_problem(data: Any, split: tuple[IntArray, IntArray], scaling: Scal
 
 def _scaling_of_step(step: Any) -> Scaling | None:
     """The scaling of a pipeline step; None for another transformer, or a scaler with options."""
-    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+    from sklearn import preprocessing
 
-    if type(step) is MinMaxScaler and tuple(step.feature_range) == (0, 1) and not step.clip:
-        return "minmax"
-    if type(step) is StandardScaler and step.with_mean and step.with_std:
-        return "standard"
-    if type(step) is RobustScaler and step.with_centering and step.with_scaling and not step.unit_variance:
-        return "robust" if tuple(step.quantile_range) == (25.0, 75.0) else None
-    return None
+    scalings = {getattr(preprocessing, name): scaling for name, scaling in _SCALERS.items()}
+    kind = type(step)
+    return scalings[kind] if kind in scalings and {**step.get_params(), "copy": True} == kind().get_params() else None
 
 
 def _short_estimator_repr(estimator: Any) -> str:

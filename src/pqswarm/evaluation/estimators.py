@@ -32,11 +32,6 @@ def as_numbers(X: Any) -> Any:
     return np.asarray(X, dtype=np.float64) if to_numpy is None else to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def column_names(X: Any) -> list[Any] | None:
-    """Return the names of the columns of a data frame; None for other tables."""
-    return list(X.columns) if hasattr(X, "columns") else None
-
-
 def take_table(table: Any, places: IntArray, axis: int = 0) -> Any:
     """Return some rows, or columns, of an array, a data frame or a sparse matrix."""
     if isinstance(table, np.ndarray):
@@ -163,12 +158,6 @@ def weights_key(estimator: Any) -> str:
     return "sample_weight"
 
 
-def check_weighted_scorer(scorer: Any, scoring: Any) -> None:
-    """Raise an error if a scorer does not accept weights."""
-    if not accepts_argument(getattr(scorer, "_score_func", scorer), "sample_weight"):
-        raise PqswarmError(f"scoring {scoring!r} does not accept sample_weight: leave it out, or use another score.")
-
-
 def accepts_argument(function: Any, name: str) -> bool:
     """Return whether a function accepts an argument of that name."""
     arguments = inspect.signature(function).parameters
@@ -190,19 +179,18 @@ def fit_estimator(estimator: Any, X: Any, y: AnyArray, **params: Any) -> Any:
 
 
 def refit_fold(
-    evaluator: Any, fold: int, selected: IntArray, *, methods: Any = "predict", data: Any = None, target: Any = None
+    evaluator: Any, fold: int, selected: IntArray, *, methods: Any = "predict", target: Any = None
 ) -> AnyArray:
     """Return the response of the evaluator's `estimator` for the test samples of a fold, by its first known method.
 
-    `data` are the features scaled for the fold, `target` what is fitted, by default the labels; a subset that the
-    estimator refuses raises a SubsetError.
+    `target` is what is fitted, by default the labels; a subset that the estimator refuses raises a SubsetError.
     """
     train = evaluator.folds.train(fold)
     test = evaluator.folds.test(fold)
     target = evaluator.labels if target is None else target
     weights = getattr(evaluator, "sample_weight", None)
     more = {} if weights is None else {"sample_weight": weights[train]}
-    used = take_table(evaluator.fold_data(fold) if data is None else data, selected, axis=1)
+    used = take_table(evaluator.fold_view(fold), selected, axis=1)
     model = evaluator.estimator()
     method = next(name for name in ([methods] if isinstance(methods, str) else methods) if hasattr(model, name))
     try:

@@ -65,9 +65,19 @@ class CrossValidation(ABC):
         """The fold of each prediction, (n_rows,)."""
         return np.repeat(np.arange(self.n_folds), self.sizes)
 
+    @cached_property
+    def by_fold(self) -> IntArray:
+        """The places of all predictions, those of the first fold first, shape (n_rows,)."""
+        return np.argsort(self.row_folds, kind="stable")
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where the places of each fold start in `by_fold`, and where the last ones end, shape (n_folds + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
     def rows(self, fold: int) -> IntArray:
         """Return the places of a fold's test samples among all predictions."""
-        return np.flatnonzero(self.row_folds == fold)
+        return self.by_fold[self.starts[fold] : self.starts[fold + 1]]
 
     @abstractmethod
     def partitions(self) -> "tuple[Folds, ...] | None":

@@ -19,13 +19,12 @@ from pqswarm.evaluation.base import (
     first_error_line,
 )
 from pqswarm.evaluation.estimators import (
+    accepts_argument,
     as_numbers,
     check_estimator_classes,
     check_estimator_kind,
     check_estimator_weights,
     check_missing_for_estimator,
-    check_weighted_scorer,
-    column_names,
     fit_estimator,
     is_table,
     take_params,
@@ -96,7 +95,7 @@ class GenericEvaluator(ClassificationEvaluator):
         self._has_classes = self._classifies and np.ndim(y) != 2
         self._is_table = is_table(X)
         data = X if self._is_table else check_features(X, takes_nan=True)
-        self._names = column_names(data)
+        self._names = list(data.columns) if hasattr(data, "columns") else None
         numbers = as_numbers(data)
         if numbers is not None and np.isnan(numbers).any():
             check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling, self._names)
@@ -134,7 +133,10 @@ class GenericEvaluator(ClassificationEvaluator):
         if sample_weight is not None:
             weights = check_estimator_weights(sample_weight, self.n_samples)
             self._fit_params[weights_key(self.estimator)] = self._score_params["sample_weight"] = weights
-            check_weighted_scorer(self._scorer, self.scoring)
+            if not accepts_argument(getattr(self._scorer, "_score_func", self._scorer), "sample_weight"):
+                raise PqswarmError(
+                    f"scoring {self.scoring!r} does not accept sample_weight: leave it out, or use another score."
+                )
 
     def _checked_data(self, X: Any) -> Any:
         return X if self._is_table else super()._checked_data(X)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
+from pqswarm._base.plotting import new_axes
 from pqswarm._base.random import derived_seed
 from pqswarm._base.registry import Registry
 from pqswarm._base.threads import effective_jobs
@@ -30,7 +31,7 @@ from pqswarm.evaluation.base import (
     first_error_line,
     import_member,
 )
-from pqswarm.evaluation.estimators import fit_estimator
+from pqswarm.evaluation.estimators import accepts_argument, fit_estimator
 from pqswarm.evaluation.exact.knn.evaluator import (
     METRICS,
     FoldView,
@@ -106,14 +107,9 @@ class GridSearchResult:
 
     def plot(self) -> Any:
         """Plot accuracy against the last hyperparameter, a line per value of the others; the best is circled."""
-        try:
-            import matplotlib as mpl
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise PqswarmError("figures need matplotlib: pip install matplotlib.") from error
+        axis = new_axes(6.0, 4.0)
+        import matplotlib as mpl
 
-        figure = Figure(figsize=(6.0, 4.0), layout="constrained")
-        axis = figure.subplots()
         for others in dict.fromkeys(point[:-1] for point in self.points):
             chosen = [i for i, point in enumerate(self.points) if point[:-1] == others]
             x = [self.points[i][-1] for i in chosen]
@@ -131,7 +127,7 @@ class GridSearchResult:
         axis.set_ylabel("mean accuracy over the folds [%]")
         axis.legend(frameon=False)
         axis.grid(alpha=0.3)
-        return figure
+        return axis.figure
 
 
 @dataclass(frozen=True)
@@ -187,13 +183,13 @@ class Learner(ABC):
 
 
 class ScikitLearner(Learner):
-    """A learner whose estimator is the class of scikit-learn at `path`, called with the hyperparameters."""
+    """A learner whose estimator is the class at `path`, of scikit-learn or like it, called with the hyperparameters."""
 
     path: ClassVar[str]
 
     @classmethod
     def estimator_class(cls) -> Any:
-        """Return the class of scikit-learn, which is imported on first use."""
+        """Return the class, which is imported on first use."""
         module, _, name = cls.path.rpartition(".")
         return getattr(import_module(module), name)
 
@@ -458,18 +454,10 @@ class _NearestNeighbors(ScikitLearner):
 
     @classmethod
     def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
-        settings = {"n_neighbors": estimator.n_neighbors, "metric": _covered_knn_metric(estimator)}
-        return settings if estimator.weights == "uniform" else None
-
-
-def _covered_knn_metric(estimator: Any) -> str | None:
-    """Return the distance of a nearest-neighbor estimator if the fast evaluator supports it."""
-    if estimator.metric_params is not None or not isinstance(estimator.metric, str):
-        return None
-    if estimator.metric == "minkowski":
-        return _MINKOWSKI.get(estimator.p)
-    metric = _SAME_METRIC.get(estimator.metric, estimator.metric)
-    return metric if metric in METRICS else None
+        metric = _MINKOWSKI.get(estimator.p) if estimator.metric == "minkowski" else estimator.metric
+        if estimator.weights != "uniform" or estimator.metric_params is not None or not isinstance(metric, str):
+            return None
+        return {"n_neighbors": estimator.n_neighbors, "metric": _SAME_METRIC.get(metric, metric)}
 
 
 class KNNClassifier(_NearestNeighbors, Classifier):
@@ -496,10 +484,10 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         """Predict the labels of new samples by the evaluator, as its second fold, with its rule for ties."""
         rows = np.resize(np.arange(len(new)), max(len(new), _MIN_SAMPLES))
         folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
-        labels = np.concatenate([y, np.resize(y, len(rows))])  # labels of new samples are not used
         data = np.concatenate([X, new[rows]])
+        labels = np.resize(y, len(data))  # those of new samples are not used
         evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
-        evaluator.views = [FoldView(evaluator.data, 1)]  # samples of the first fold are not predicted
+        evaluator.views = [FoldView(evaluator.data, range(1, 2))]  # samples of the first fold are not predicted
         return np.asarray(evaluator.classes[evaluator._predict(masks)[:, len(X) : len(X) + len(new)]])
 
     @classmethod
@@ -516,23 +504,18 @@ class KNNClassifier(_NearestNeighbors, Classifier):
         return GenericEvaluator(X, y, folds, KNeighborsClassifier(**settings), **options), False
 
 
-class KernelNBClassifier(Classifier):
+class KernelNBClassifier(ScikitLearner, Classifier):
     """Naive Bayes with normal kernel densities, one of the paper's two classifiers."""
 
     name = "kernel-nb"
     title = "Kernel NB"
+    path = "pqswarm.evaluation.exact.naive_bayes.estimator.KernelNB"
     Hyperparameters = KernelNBHyperparameters
     devices = ("cpu", "cuda")
     grid: ClassVar[Any] = {
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
     }
     fast_evaluator = KernelNBEvaluator
-
-    def estimator(self) -> Any:
-        """Return :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
-
-        return KernelNB(**self.settings)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -563,11 +546,8 @@ class KernelNBClassifier(Classifier):
         return np.asarray(np.unique(y)[winners])
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
-
-        return cls(estimator.checked_hyperparameters()) if type(estimator) is KernelNB else None
+    def _covered_settings(cls, estimator: Any) -> dict[str, Any] | None:
+        return estimator.checked_hyperparameters().settings()  # type: ignore[no-any-return]
 
 
 class GaussianNBClassifier(ScikitLearner, Classifier):
@@ -688,11 +668,9 @@ class EstimatorClassifier(Classifier):
         path = self.hyperparameters.estimator
         given = dict(self.hyperparameters.parameters)
         estimator_class = _import_estimator_class(path)
-        arguments = inspect.signature(estimator_class).parameters
-        takes_any = any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())
         for name in given:
-            if name not in arguments and not takes_any:
-                raise unknown_name(f"parameter of {path}", name, arguments)
+            if not accepts_argument(estimator_class, name):
+                raise unknown_name(f"parameter of {path}", name, inspect.signature(estimator_class).parameters)
         try:
             estimator = estimator_class(**given)
             classifies = is_classifier(estimator)

@@ -56,8 +56,7 @@ class ScoredEvaluator(Evaluator):
         self, evaluator: ClassificationEvaluator, scorer: Any, sample_weight: FloatArray | None = None
     ) -> None:
         e = evaluator
-        weighted = sample_weight is not None
-        if is_slow_score(scorer, type(e), e.classes.size, weighted):
+        if is_slow_score(scorer, type(e), e.classes.size, sample_weight is not None):
             raise PqswarmError(
                 f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}."
             )
@@ -77,7 +76,9 @@ class ScoredEvaluator(Evaluator):
         self._true = true.reshape(-1, e.classes.size)
         self._score = None
         if self._method == "predict" and (self._weights > 0).all():  # of a class without weight, scikit-learn decides
-            self._score = _find_score_formula(self._function.__name__, self._kwargs, e.classes, weighted)
+            self._score = _find_score_formula(
+                self._function.__name__, self._kwargs, e.classes, sample_weight is not None
+            )
 
     def _checked_data(self, X: Any) -> Any:
         return X

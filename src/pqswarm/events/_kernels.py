@@ -11,7 +11,7 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES
 from pqswarm._kernels.math import cosine, exponential, make_normal, sine
-from pqswarm._kernels.sums import sum_of_squares
+from pqswarm._kernels.sums import squared_distance
 
 _DIODE_ON = 100.0  # [S]
 _DIODE_OFF = 1e-6  # [S]
@@ -232,7 +232,8 @@ def add_noise_of_power(signal, log_ratio, noise):
     make_normal(noise)
     n = signal.size
     sums = np.empty(LANES)
-    wanted = sum_of_squares(signal, sums) * exponential(log_ratio)
-    factor = np.sqrt(wanted / sum_of_squares(noise[:n], sums))
+    zeros = np.zeros(n)
+    wanted = squared_distance(signal, zeros, sums) * exponential(log_ratio)
+    factor = np.sqrt(wanted / squared_distance(noise[:n], zeros, sums))
     for i in range(n):
         noise[i] = noise[i] * factor + signal[i]

@@ -88,7 +88,7 @@ def characterize(
     """
     levels = Thresholds.of(thresholds)
     _check_characterize_reference(reference, nominal_voltage)
-    with one_blas_thread():  # of small matrices; and no result depends on the number of threads
+    with one_blas_thread:  # of small matrices; and no result depends on the number of threads
         recording, faults = check_recorder(recording)
         supply = survey_supply(recording, reference, nominal_voltage, channels)
         scan = scan_pages(recording, supply, levels, block, progress)

@@ -283,7 +283,7 @@ def measure_at(
     if is_moved:
         notes.append("The window was moved inside the recording.")
     window = _SnapshotWindow(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
-    with one_blas_thread():
+    with one_blas_thread:
         assembly = _SnapshotAssembly(chosen, [_measure_channel_snapshot(channel, window, notes) for channel in chosen])
     systems = assembly.systems()
     return Snapshot(

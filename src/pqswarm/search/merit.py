@@ -121,7 +121,11 @@ class Merit(DistinctSearch):
         best, rest = self._first_new(masks, order[:0], order, p.batch - round(p.unranked * p.batch))
         chosen, _ = self._first_new(masks, best, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch)
         batch = masks[chosen]
-        return batch if len(batch) == p.batch else self._complete(batch, likely)
+        if len(batch) < p.batch:  # too few of the draws are new
+            more = self._make_distinct(self.rng.random((p.batch, n)) < likely)
+            every = np.concatenate([batch, more])
+            batch = np.asarray(every[self.seen.is_new(every)][: p.batch])
+        return batch
 
     def _fit_model(self) -> float:
         """Fit the slopes to the best and the last subsets; return the standard deviation of the residuals."""
@@ -160,13 +164,6 @@ class Merit(DistinctSearch):
         masks = self._masks(self._elites)[(kinds[:, 4] * self._elites.size).astype(np.int64)]
         change_merit_elites(masks, kinds, draws, 1.1 - likely, likely + 2.0 / self.n_features, self.size is not None)
         return masks
-
-    def _complete(self, batch: BoolArray, likely: FloatArray) -> BoolArray:
-        """A batch with too few new subsets, and further ones."""
-        p = self.parameters
-        more = self._make_distinct(self.rng.random((p.batch, self.n_features)) < likely)
-        every = np.concatenate([batch, more])
-        return np.asarray(every[self.seen.is_new(every)][: p.batch])
 
     def _best_of_population(self) -> IntArray:
         """Indices of the best of the latest subsets and of the elites."""

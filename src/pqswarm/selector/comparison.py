@@ -115,13 +115,12 @@ def _conclude(scores: FloatArray, sizes: FloatArray, evaluations: int) -> tuple[
     text = "{n_selected:.0f} selected features score {selected:.3g}, all {n_all:.0f} {all:.3g}"
     if np.isfinite(found["n_filter"]):
         text += ", the first {n_filter:.0f} by ANOVA F {filter:.3g}"
-    if is_better(1, 0):
-        advice = "keep all features unless few are wanted"
-    elif is_better(2, 0):
-        advice = "the filter alone is better"
-    elif is_better(0, 1):
-        advice = "selection pays"
-    else:
-        advice = "selection saves features, at about the same score"
+    advices = (
+        (is_better(1, 0), "keep all features unless few are wanted"),
+        (is_better(2, 0), "the filter alone is better"),
+        (is_better(0, 1), "selection pays"),
+        (True, "selection saves features, at about the same score"),
+    )
+    advice = next(text for holds, text in advices if holds)
     start = f"In nested cross-validation, with searches of {evaluations} evaluations, "
     return found, f"{start}{text.format(**found)}: {advice}."

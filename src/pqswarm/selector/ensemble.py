@@ -35,7 +35,7 @@ class SubsetEnsemble:
         self.subsets = subsets
         self.several = several
         self.count = len(estimators)
-        self._known: dict[tuple[str, int], Any] = {}
+        self._known: dict[str, list[Any]] = {}
 
     @property
     def _any_estimator(self) -> Any:
@@ -51,13 +51,11 @@ class SubsetEnsemble:
 
     def _responses(self, method: str, X: Any) -> list[Any]:
         """What a method of each estimator returns for its features of X."""
-        return [self._response(method, X, number) for number in range(self.count)]
-
-    def _response(self, method: str, X: Any, number: int) -> Any:
-        if (method, number) not in self._known:
+        known = self._known.setdefault(method, [])
+        for number in range(len(known), self.count):
             selected = take_table(X, np.flatnonzero(self.subsets[number]), axis=1)
-            self._known[method, number] = getattr(self.estimators[number], method)(selected)
-        return self._known[method, number]
+            known.append(getattr(self.estimators[number], method)(selected))
+        return known[: self.count]
 
     def predict(self, X: Any) -> AnyArray:
         """Return the labels or targets of samples with all features."""

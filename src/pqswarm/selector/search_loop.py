@@ -272,7 +272,8 @@ def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: in
     """Warn of a search that will take more than a minute, estimated from a few subsets, and say how to limit it."""
     each = choice.seconds_per_subset
     if each * evaluations > _SLOW:  # one by one; batches may be faster
-        each = _time_search_batch(choice) if each <= _QUICK else each / n_jobs
+        batch = stream(0, ()).random((_BATCH, choice.evaluator.n_features)) < 0.5
+        each = choice.time(batch) if each <= _QUICK else each / n_jobs
     seconds = each * evaluations
     if seconds > _SLOW:
         warnings.warn(
@@ -281,14 +282,6 @@ def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: in
             f"n_jobs or a faster estimator; Ctrl-C keeps the best subset found. Any callback silences this warning.",
             stacklevel=6,
         )
-
-
-def _time_search_batch(choice: EvaluatorChoice) -> float:
-    """Seconds per subset in a random batch."""
-    masks = stream(0, ()).random((_BATCH, choice.evaluator.n_features)) < 0.5
-    began = time.perf_counter()
-    choice.evaluator.errors(masks)
-    return (time.perf_counter() - began) / _BATCH
 
 
 def _search_duration_text(seconds: float) -> str:

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._base.checks import check_name, is_integer
+from pqswarm._base.plotting import new_axes
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm._kernels.compile_times import log_compiling
 from pqswarm.errors import PqswarmError
@@ -500,13 +501,17 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         splits = {key: values for key, values in self.cv_results_.items() if key.startswith("split")}
         return frame.join(pd.DataFrame(splits)) if splits else frame
 
+    def _axes(self, ax: Any) -> Any:
+        """The given axes, or those of a new figure, for the plots of a fitted selector."""
+        check_is_fitted(self)
+        return new_axes(6.0, 3.6) if ax is None else ax
+
     def plot_history(self, ax: Any = None) -> "Figure":
         """Plot the best score so far against the evaluations."""
-        check_is_fitted(self)
+        axes = self._axes(ax)
         result = self.history_
         steps = np.vstack([result.improvements, result.improvements[-1]])
         after = np.append(result.improvements[:, 0] + 1, result.n_evaluations)
-        axes = _axes_or_new(ax)
         axes.plot(after, [self._score_of(error) for error in steps[:, 1]], color=_STRONG, drawstyle="steps-post")
         axes.set_title(f"{result.algorithm}: {self._score_of(result.error):.4g} with {result.size} features")
         axes.set(xlabel="evaluations", ylabel=f"best {self._score_name()}")
@@ -514,9 +519,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def plot_front(self, ax: Any = None) -> "Figure":
         """Plot the best score of each size, its standard deviation over the splits, and the selected subset."""
-        check_is_fitted(self)
+        axes = self._axes(ax)
         sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
-        axes = _axes_or_new(ax)
         stds = np.nan_to_num(stds)
         best = 0.0 if self._is_loss else 1.0  # no bar beyond the best possible score
         above = np.where(scores <= best, np.minimum(stds, best - scores), stds)
@@ -530,13 +534,12 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def plot_subsets(self, ax: Any = None) -> "Figure":
         """Plot how the cross-validated score rises with the number of subsets averaged, in folds no search has seen."""
-        check_is_fitted(self)
+        axes = self._axes(ax)
         if not self.subset_scores_.size:
             raise UnavailableError(
                 "there are no scores of the subsets: the search was stopped, or had fewer than ten evaluations for "
                 "each, or its cv is not a plain k-fold."
             )
-        axes = _axes_or_new(ax)
         axes.plot(range(1, self.subset_scores_.size + 1), self.subset_scores_, color=_STRONG, marker="o", ms=4)
         axes.set_title(f"{len(self.subsets_)} subsets of {int(self.union_.sum())} features")
         axes.set(xlabel="subsets averaged", ylabel=self._score_name())
@@ -545,7 +548,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def plot_importance(self, ax: Any = None) -> "Figure":
         """Plot how often each feature is in a good subset: on the front, within a standard error of the best."""
-        check_is_fitted(self)
+        axes = self._axes(ax)
         best = self.front_[-1]
         n_splits = sum(key.startswith("split") for key in self.cv_results_) or 1
         allowed = best.score - np.nan_to_num(best.std, nan=np.inf) / np.sqrt(n_splits)
@@ -553,7 +556,6 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         fractions = np.mean(good, axis=0)
         order = np.argsort(-fractions, kind="stable")[: min(_BARS, int(np.count_nonzero(fractions)))][::-1]
         names = self._feature_names()
-        axes = _axes_or_new(ax)
         colors = [_STRONG if self.best_subset_[place] else _FAINT for place in order]
         axes.barh([str(names[place]) for place in order], fractions[order], color=colors)
         axes.set(xlim=(0, 1), xlabel=f"fraction of {len(good)} good subsets with the feature")
@@ -604,22 +606,5 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         summary = f"<summary>{title} {self.best_score_:.4g}: the front by size</summary>"
         return f"<details>{summary}{figure}{''.join(rows)}</details>"
 
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + self._front_html()
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] += self._front_html()
-        return bundle
-
-
-def _axes_or_new(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise PqswarmError("figures need matplotlib: pip install matplotlib.") from error
-    return Figure(figsize=(6, 3.6), layout="constrained").subplots()
+    def _html_repr(self) -> str:
+        return str(super()._html_repr()) + self._front_html()

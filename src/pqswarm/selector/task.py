@@ -32,7 +32,7 @@ from pqswarm._base.checks import check_integer, check_name, is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     FILTERS,
     EvaluatorChoice,
@@ -290,7 +290,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         take_table(data.X, free, axis=1),
         data.y,
         splits,
-        minimum=parameters.get("size"),
+        minimum=parameters.get("size") or 1,
         continuous=not classifies,
     )
     keep = groups.fixed.copy()
@@ -355,13 +355,12 @@ def _algorithm(given: Any) -> tuple[type[Search], dict[str, Any]]:
 
 def _constrained_groups(names: Sequence[Any], constraints: Any) -> FeatureGroups:
     """The features that bits select, by the constraints of a selector."""
-    if constraints is None:
-        return FeatureGroups.of(names)
-    if not isinstance(constraints, Mapping):
-        raise PqswarmError(f"constraints must map {', '.join(CONSTRAINTS)} to features, not {constraints!r}.")
-    for key in constraints:
+    given = {} if constraints is None else constraints
+    if not isinstance(given, Mapping):
+        raise PqswarmError(f"constraints must map {', '.join(CONSTRAINTS)} to features, not {given!r}.")
+    for key in given:
         check_name("constraint", key, CONSTRAINTS)
-    return FeatureGroups.of(names, **constraints)
+    return FeatureGroups.of(names, **given)
 
 
 def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGroups) -> int:
@@ -494,25 +493,19 @@ def keep_features(
     y: AnyArray,
     splits: Splits,
     *,
-    minimum: int | None,
+    minimum: int,
     continuous: bool,
 ) -> Kept:
     """Return the features that a prefilter keeps, at least `minimum`; `choose` evaluates some columns.
 
     ``"auto"`` keeps all columns of a frame that holds other things than numbers.
     """
-    minimum = minimum or 1
-    most = WIDE
-    name = "anova"
-    if is_integer(given) and given >= 1:
-        most = int(given)
-    elif isinstance(given, str):
-        name = name if given == "auto" else given
-        if name not in FILTERS:
-            raise unknown_name("prefilter", given, ["auto", *FILTERS])
-    elif given is not None:
+    if isinstance(given, str):
+        check_name("prefilter", given, ["auto", *FILTERS])
+    elif given is not None and not (is_integer(given) and given >= 1):
         raise PqswarmError(f"prefilter must be 'auto', a filter, a number of features or None, not {given!r}.")
-    most = max(most, minimum)
+    name = given if given in FILTERS else "anova"
+    most = max(int(given) if is_integer(given) else WIDE, minimum)
     mask = np.ones(X.shape[1], dtype=np.bool_)
     if given is None or mask.size <= most:
         return Kept(mask)
@@ -521,30 +514,45 @@ def keep_features(
         if given == "auto":
             return Kept(mask)
         raise PqswarmError(f"prefilter={given!r} ranks numbers, but X has other columns: use prefilter=None.")
+
+    def rank(rows: Any) -> list[int]:
+        return rank_by_filter(name, numbers[rows], y[rows], continuous=continuous)
+
     keep = most
     why = ""
-    ranked = rank_by_filter(name, numbers, y, continuous=continuous)
+    ranked = rank(slice(None))
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
-        masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
-        pairs = list(splits.split())
-        rows = []
-        for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
-            first = rank_by_filter(name, numbers[train], y[train], continuous=continuous)[: sizes[-1]]
-            rows.append(choose(np.array(first), Splits([(train, test)], len(y))).evaluator.errors(masks))
-        errors = np.array(rows)
-        means = errors.mean(axis=0)
-        doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else 0.0
-        needed = int(np.argmax(means <= means.min() + doubt))
-        keep = min(most, _ROOM * sizes[needed])
+        needed, error = _size_by_filter(rank, choose, splits, sizes)
+        keep = min(most, _ROOM * needed)
         why = (
-            f" In cross-validation with the filter inside each split, its first {sizes[needed]} features have an error "
-            f"of {means[needed]:.2g}. The score of the search is also better because the filter has seen all samples."
+            f" In cross-validation with the filter inside each split, its first {needed} features have an error of "
+            f"{error:.2g}. The score of the search is also better because the filter has seen all samples."
         )
     mask[:] = False
     mask[ranked[:keep]] = True
     sentence = f"Kept the best {keep} of {mask.size} features by {FILTERS[name].title}.{why}"
     return Kept(mask, tuple(int(place) for place in ranked[:keep]), sentence)
+
+
+def _size_by_filter(
+    rank: Callable[[IntArray], list[int]],
+    choose: Callable[[IntArray, Splits], EvaluatorChoice],
+    splits: Splits,
+    sizes: Sequence[int],
+) -> tuple[int, float]:
+    """The smallest number of features, ranked inside each split, within one standard error of the best; its error."""
+    masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
+    pairs = list(splits.split())
+    rows = []
+    for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
+        first = np.array(rank(train)[: sizes[-1]])
+        rows.append(choose(first, Splits([(train, test)], len(splits))).evaluator.errors(masks))
+    errors = np.array(rows)
+    means = errors.mean(axis=0)
+    doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors)) if len(errors) > 1 else 0.0
+    needed = int(np.argmax(means <= means.min() + doubt))
+    return sizes[needed], float(means[needed])
 
 
 def dense_numbers(X: Any) -> FloatArray | None:

@@ -123,12 +123,9 @@ class _ResultFile:
                     f"{path}, line {number}: {count_text(len(cells), 'cell')}, but the first line has {len(header)}."
                 )
 
-    def number(self, cell: str) -> float | None:
-        return _result_cell_number(cell, self.separator)
-
     def result(self, number: int, cells: list[str], place: int, name: str) -> float:
         """The result in a cell of a line, which must be a finite number."""
-        value = self.number(cells[place])
+        value = _result_cell_number(cells[place], self.separator)
         if value is None or not isfinite(value):
             shown = cells[place].strip()[:40]
             fault = f"{shown!r} is not a finite number" if shown else "the cell is empty"
@@ -151,7 +148,9 @@ def _join_result_cells(cells: Sequence[str], places: Iterable[int]) -> str:
 def _results_by_column(file: _ResultFile) -> Results:
     """The results of a file with one column per algorithm."""
     labels = [i for i, heading in enumerate(file.headings) if heading.replace("_", " ") in _LABEL_HEADINGS - {""}]
-    has_no_numbers = bool(file.lines) and all(file.number(cells[0]) is None for _, cells in file.lines)
+    has_no_numbers = bool(file.lines) and all(
+        _result_cell_number(cells[0], file.separator) is None for _, cells in file.lines
+    )
     if 0 not in labels and (not file.names[0] or has_no_numbers):
         labels.insert(0, 0)
     columns = [i for i in range(len(file.names)) if i not in labels]
@@ -220,7 +219,6 @@ def _results_of_shared_runs(path: Path, runs: Mapping[str, Mapping[str, float]])
 
 def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float]]]) -> Results:
     """The results by algorithm and block, each block with results of every algorithm."""
-    _check_result_letters(path, blocks)
     _check_result_names(path, list(blocks))
     labels = list(dict.fromkeys(label for results in blocks.values() for label in results))
     for name, results in blocks.items():

@@ -309,5 +309,5 @@ def _run_analyzer_in_worker(
 ) -> AnalyzedFile:
     """Analyse a file in a worker, which keeps its model."""
     model = None if model_path is None else _load_analyzer_model(model_path)
-    with one_blas_thread():
+    with one_blas_thread:
         return ArchiveAnalyzer({**options, "model": model}, sites).analyze(path)

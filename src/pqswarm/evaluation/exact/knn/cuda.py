@@ -17,9 +17,10 @@ Lists do not overflow on data with many ties: only more bits are set. The counts
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm.evaluation.base import CudaBackend, cuda_source
 from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
 _SIDE = 128  # positions in a tile
@@ -52,6 +53,16 @@ def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np
     return span, np.float32(2 * span / last), np.float32(last)
 
 
+def knn_cuda_pivots(data: FloatArray) -> npt.NDArray[np.int32]:
+    """Return a pivot for each sort key, each as far as possible from the earlier ones."""
+    pivots = [int(np.abs(data - data.mean(axis=0)).sum(axis=1).argmax())]
+    nearest = np.full(len(data), np.inf)
+    while len(pivots) < _KEYS:
+        nearest = np.minimum(nearest, np.abs(data - data[pivots[-1]]).sum(axis=1))
+        pivots.append(int(nearest.argmax()))
+    return np.array(pivots, dtype=np.int32)
+
+
 class _ViewOnGpu:
     """A view of the data in GPU memory."""
 
@@ -77,12 +88,11 @@ class KNNOnCuda(CudaBackend[KNNEvaluator]):
         self._slab = min(self._n_padded, max(1, _SLAB // (16 * self._n_padded)) * _SIDE)
         self._keys = 1 if self._metric == 2 else _KEYS
         self._views = [_ViewOnGpu(cp, view, self._n_padded, self._metric) for view in evaluator.views]
-        self._pivots = cp.asarray(evaluator.pivots[:_KEYS].astype(np.int32))
+        self._pivots = cp.asarray(knn_cuda_pivots(evaluator.views[0].data))
         n_guesses = max(12, 2 * evaluator.n_neighbors)
         options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
         module = cp.RawModule(code=cuda_source(__package__, *_KERNELS), options=options)
         self._kernels = {name: module.get_function(name) for name in _FUNCTIONS}
-        self._packer = CudaMaskPacker()
         available = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         self._n_sorted = 1 << (n - 1).bit_length()
         if 8 * self._n_sorted <= available:
@@ -112,10 +122,9 @@ class KNNOnCuda(CudaBackend[KNNEvaluator]):
         m = len(masks)
         counts = cp.zeros((m, self.evaluator.folds.n_folds), dtype=cp.int32)
         labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
-        selected, sizes, widest = self._packer.pack(masks)
+        selected, sizes, widest = self._pack(masks)
         for view in self._views:
-            tested = view.tested(self.evaluator.folds.n_folds)
-            self._test(view, tested, masks, (selected, sizes, widest), counts, labels)
+            self._test(view, view.tested, masks, (selected, sizes, widest), counts, labels)
         return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
 
     def _test(

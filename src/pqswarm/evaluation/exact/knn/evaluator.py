@@ -76,25 +76,13 @@ class KNNEvaluator(ExactEvaluator):
         self.metric_number = METRICS.index(metric)
         # One view if all folds share the scaled data, else one per fold.
         views = self.fold_views(copies=2)  # the data, and two copies in single precision
-        self.views = [FoldView(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
+        tested = [range(fold, fold + 1) for fold in range(folds.n_folds)] if len(views) > 1 else [range(folds.n_folds)]
+        self.views = [FoldView(*given) for given in zip(views, tested, strict=True)]
         self.least_training = smallest
         if self.device == "cuda":
             from pqswarm.evaluation.exact.knn.cuda import KNNOnCuda
 
             self._gpu = KNNOnCuda(self)
-
-    @cached_property
-    def pivots(self) -> IntArray:
-        """Pivots, each as far as possible from the earlier ones."""
-        from pqswarm.evaluation.exact.knn.kernels import N_PIVOTS
-
-        data = self.views[0].data
-        pivots = [int(np.abs(data - data.mean(axis=0)).sum(axis=1).argmax())]
-        nearest = np.full(len(data), np.inf)
-        while len(pivots) < N_PIVOTS:
-            nearest = np.minimum(nearest, np.abs(data - data[pivots[-1]]).sum(axis=1))
-            pivots.append(int(nearest.argmax()))
-        return np.array(pivots, dtype=np.int64)
 
     def neighbors(self, selected: IntArray) -> IntArray:
         """Return the neighbors of each sample by some features, (n_samples, n_neighbors), in ascending order."""
@@ -153,8 +141,7 @@ class KNNEvaluator(ExactEvaluator):
     ) -> None:
         from pqswarm.evaluation.exact.knn.kernels import PREDICT_KNN
 
-        tested = view.tested(self.folds.n_folds)
-        samples = (self.folds.test_fold, (tested.start, tested.stop), self.labels)
+        samples = (self.folds.test_fold, (view.tested.start, view.tested.stop), self.labels)
         predict = PREDICT_KNN[self.metric_number]
         predict(arranged, view.data, selected, guesses, *samples, *part, scratch, predicted, neighbors)
 
@@ -176,9 +163,9 @@ class KNNEvaluator(ExactEvaluator):
 
 
 class FoldView:
-    """The data of a fold, or of all folds, as the kernels expect them."""
+    """The data, scaled for the `tested` folds, as the kernels expect them."""
 
-    def __init__(self, data: FloatArray, fold: int) -> None:
+    def __init__(self, data: FloatArray, tested: range) -> None:
         size = int(np.frexp(np.abs(data).max())[1])
         self.data = data = np.ldexp(data, -size) if size < _MIN_EXPONENT else data  # exact
         low = data.min(axis=0)
@@ -188,11 +175,7 @@ class FoldView:
         self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
         centered = data - (low / 2 + high / 2)
         self.columns = np.ascontiguousarray(np.ldexp(centered, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
-        self.fold = fold  # -1 for all
-
-    def tested(self, n_folds: int) -> range:
-        """Return the folds that this view tests, of all."""
-        return range(n_folds) if self.fold < 0 else range(self.fold, self.fold + 1)
+        self.tested = tested
 
 
 class KNNRegressionHyperparameters(Parameters):

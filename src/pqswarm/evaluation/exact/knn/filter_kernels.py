@@ -34,7 +34,6 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.vectors import (
@@ -43,6 +42,7 @@ from pqswarm._kernels.vectors import (
     I16,
     I32,
     I64,
+    llvm_function,
     load_vector_element,
     splat_vector,
     vector_absolute,
@@ -66,7 +66,7 @@ _LEVELS = 255  # of a byte, above 0
 _FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
 
 
-def _make_knn_distances(term, add, name):
+def _make_knn_distances(term, add):
     """A compiled function: distances of a row to four others at a time, in single precision.
 
     `term` turns the difference of two coordinates into a term, and `add` accumulates terms.
@@ -78,9 +78,8 @@ def _make_knn_distances(term, add, name):
         places = (range(first, 2 * count, 2) for first in (0, 1))
         return (builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, count), list(p))) for p in places)
 
-    def generate(context, builder, signature, args):
-        rows, i, others, place, near = args
-        kinds = signature.args
+    @llvm_function(lambda rows, _i, others, _place, near: types.none(rows, types.int64, others, types.int64, near))
+    def distances(context, builder, kinds, rows, i, others, place, near):
         width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
         vector = ir.VectorType(FLOAT, 8)
         own = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
@@ -107,66 +106,63 @@ def _make_knn_distances(term, add, name):
         builder.store(add(builder, low, high), target, align=4)
         return context.get_dummy_value()
 
-    def distances(typing, rows, i, others, place, near):  # noqa: ARG001
-        return types.none(rows, types.int64, others, types.int64, near), generate
-
-    distances.__name__ = distances.__qualname__ = name
-    return intrinsic(distances)
+    return distances
 
 
-knn_manhattan = _make_knn_distances(vector_absolute, vector_sum, "knn_manhattan")
-knn_squared_euclidean = _make_knn_distances(vector_square, vector_sum, "knn_squared_euclidean")
-knn_chebyshev = _make_knn_distances(vector_absolute, vector_maximum, "knn_chebyshev")
+knn_manhattan = _make_knn_distances(vector_absolute, vector_sum)
+knn_squared_euclidean = _make_knn_distances(vector_square, vector_sum)
+knn_chebyshev = _make_knn_distances(vector_absolute, vector_maximum)
 
 
-@intrinsic
-def project_knn_rows(typing, rows, i, selected, directions, offset, products, stride):  # noqa: ARG001
+@llvm_function(
+    lambda rows, _i, selected, directions, _offset, products, _stride: types.none(
+        rows, types.int64, selected, directions, types.int64, products, types.int64
+    )
+)
+def project_knn_rows(context, builder, kinds, rows, i, selected, directions, offset, products, stride):
     """Fill eight columns of rows i to i + 3 of `products` with the products of these rows and eight directions.
 
     `rows` is float32[n, p]; `selected`, int64[q], are the columns. `directions`, float32[...], holds eight numbers per
     column from `offset` on. `products`, float32[...], has rows of `stride` numbers, of which eight from offset / q on
     are set.
     """
-
-    def generate(context, builder, signature, args):
-        rows, i, selected, directions, offset, products, stride = args
-        kinds = signature.args
-        vector = ir.VectorType(FLOAT, 8)
-        shape = context.make_array(kinds[0])(context, builder, rows).shape
-        n, columns = (builder.extract_value(shape, axis) for axis in (0, 1))
-        count = builder.extract_value(context.make_array(kinds[2])(context, builder, selected).shape, 0)
-        chosen = vector_pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
-        theirs = vector_pointer(context, builder, kinds[3], directions, offset, vector)
-        last = builder.sub(n, ir.Constant(I64, 1))
-        places = []
-        totals = []
-        pointers = []
-        for part in range(4):
-            place = builder.add(i, ir.Constant(I64, part))
-            places.append(builder.select(builder.icmp_signed("<", place, last), place, last))
-            pointers.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(places[-1], columns), FLOAT))
-            totals.append(zero_vector(builder, vector))
-        with cgutils.for_range(builder, count, intp=I64) as loop:
-            column = load_vector_element(builder, chosen, loop.index, 8)
-            direction = load_vector_element(builder, theirs, loop.index, 4)
-            for row, total in zip(pointers, totals, strict=True):
-                value = splat_vector(builder, load_vector_element(builder, row, column, 4), 8)
-                product = builder.fmul(value, direction, flags=("contract",))
-                builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
-        first = builder.sdiv(offset, count)
-        for place, total in zip(places, totals, strict=True):
-            position = builder.add(builder.mul(place, stride), first)
-            builder.store(
-                builder.load(total), vector_pointer(context, builder, kinds[5], products, position, vector), align=4
-            )
-        return context.get_dummy_value()
-
-    signature = types.none(rows, types.int64, selected, directions, types.int64, products, types.int64)
-    return signature, generate
+    vector = ir.VectorType(FLOAT, 8)
+    shape = context.make_array(kinds[0])(context, builder, rows).shape
+    n, columns = (builder.extract_value(shape, axis) for axis in (0, 1))
+    count = builder.extract_value(context.make_array(kinds[2])(context, builder, selected).shape, 0)
+    chosen = vector_pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
+    theirs = vector_pointer(context, builder, kinds[3], directions, offset, vector)
+    last = builder.sub(n, ir.Constant(I64, 1))
+    places = []
+    totals = []
+    pointers = []
+    for part in range(4):
+        place = builder.add(i, ir.Constant(I64, part))
+        places.append(builder.select(builder.icmp_signed("<", place, last), place, last))
+        pointers.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(places[-1], columns), FLOAT))
+        totals.append(zero_vector(builder, vector))
+    with cgutils.for_range(builder, count, intp=I64) as loop:
+        column = load_vector_element(builder, chosen, loop.index, 8)
+        direction = load_vector_element(builder, theirs, loop.index, 4)
+        for row, total in zip(pointers, totals, strict=True):
+            value = splat_vector(builder, load_vector_element(builder, row, column, 4), 8)
+            product = builder.fmul(value, direction, flags=("contract",))
+            builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+    first = builder.sdiv(offset, count)
+    for place, total in zip(places, totals, strict=True):
+        position = builder.add(builder.mul(place, stride), first)
+        builder.store(
+            builder.load(total), vector_pointer(context, builder, kinds[5], products, position, vector), align=4
+        )
+    return context.get_dummy_value()
 
 
-@intrinsic
-def encode_knn_row(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: ARG001
+@llvm_function(
+    lambda rows, _i, lows, _step, _shift, codes, *_: types.float32(
+        rows, types.int64, lows, types.float32, types.int64, codes, types.int64, types.int64
+    )
+)
+def encode_knn_row(context, builder, kinds, rows, i, lows, step, shift, codes, place, stride):
     """Code row i by 2 ** shift bytes per number; return the total error of the codes, float32.
 
     `rows` is float32[n, width]; `lows`, float32[width], are the minima. A number is coded by the nearest of
@@ -174,47 +170,40 @@ def encode_knn_row(typing, rows, i, lows, step, shift, codes, place, stride):  #
     difference of two levels is the sum of the differences of their bytes. The first eight bytes go to `codes`,
     uint8[...], at `place`, each eight more another `stride` on.
     """
-
-    def generate(context, builder, signature, args):
-        rows, i, lows, step, shift, codes, place, stride = args
-        kinds = signature.args
-        vector = ir.VectorType(FLOAT, 8)
-        integers = ir.VectorType(I32, 8)
-        width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
-        row = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
-        smallest = vector_pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
-        one = ir.Constant(FLOAT, 1.0)
-        n_bytes = builder.shl(ir.Constant(I64, 1), shift)
-        most = splat_vector(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
-        steps = splat_vector(builder, step, 8)
-        per_step = splat_vector(builder, builder.fdiv(one, step), 8)
-        shifts = splat_vector(builder, builder.trunc(shift, I32), 8)
-        off = zero_vector(builder, vector)
-        target = cgutils.alloca_once(builder, I64)
-        builder.store(place, target)
-        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
-            above = builder.fsub(
-                load_vector_element(builder, row, loop.index, 4), load_vector_element(builder, smallest, loop.index, 4)
-            )
-            level = builder.fadd(builder.fmul(above, per_step), ir.Constant(vector, [0.5] * 8))
-            bounded = vector_maximum(builder, level, ir.Constant(vector, [0.0] * 8))
-            bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
-            whole = builder.fptosi(bounded, integers)
-            apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
-            builder.store(builder.fadd(builder.load(off), vector_absolute(builder, apart)), off)
-            with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
-                moved = builder.add(whole, splat_vector(builder, builder.trunc(byte.index, I32), 8))
-                short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))
-                at = vector_pointer(context, builder, kinds[5], codes, builder.load(target), short.type)
-                builder.store(short, at, align=1)
-                builder.store(builder.add(builder.load(target), stride), target)
-        total = ir.Constant(FLOAT, 0.0)
-        for part in range(8):
-            total = builder.fadd(total, builder.extract_element(builder.load(off), ir.Constant(I32, part)))
-        return total
-
-    integer = types.int64
-    return types.float32(rows, integer, lows, types.float32, integer, codes, integer, integer), generate
+    vector = ir.VectorType(FLOAT, 8)
+    integers = ir.VectorType(I32, 8)
+    width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
+    row = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+    smallest = vector_pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
+    one = ir.Constant(FLOAT, 1.0)
+    n_bytes = builder.shl(ir.Constant(I64, 1), shift)
+    most = splat_vector(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
+    steps = splat_vector(builder, step, 8)
+    per_step = splat_vector(builder, builder.fdiv(one, step), 8)
+    shifts = splat_vector(builder, builder.trunc(shift, I32), 8)
+    off = zero_vector(builder, vector)
+    target = cgutils.alloca_once(builder, I64)
+    builder.store(place, target)
+    with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
+        above = builder.fsub(
+            load_vector_element(builder, row, loop.index, 4), load_vector_element(builder, smallest, loop.index, 4)
+        )
+        level = builder.fadd(builder.fmul(above, per_step), ir.Constant(vector, [0.5] * 8))
+        bounded = vector_maximum(builder, level, ir.Constant(vector, [0.0] * 8))
+        bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
+        whole = builder.fptosi(bounded, integers)
+        apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
+        builder.store(builder.fadd(builder.load(off), vector_absolute(builder, apart)), off)
+        with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
+            moved = builder.add(whole, splat_vector(builder, builder.trunc(byte.index, I32), 8))
+            short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))
+            at = vector_pointer(context, builder, kinds[5], codes, builder.load(target), short.type)
+            builder.store(short, at, align=1)
+            builder.store(builder.add(builder.load(target), stride), target)
+    total = ir.Constant(FLOAT, 0.0)
+    for part in range(8):
+        total = builder.fadd(total, builder.extract_element(builder.load(off), ir.Constant(I32, part)))
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -264,36 +253,30 @@ def _knn_filter_byte_sums(context, builder):
     return anywhere
 
 
-@intrinsic
-def knn_filter_by_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG001
+@llvm_function(lambda codes, *_: types.int64(codes, types.int64, types.int64, types.int64, types.int64))
+def knn_filter_by_manhattan(context, builder, kinds, codes, offset, query, groups, limit):
     """Bits of the samples of a block whose codes differ by at most `limit`, int64, in total from those of one sample.
 
     `codes`, uint8[...], holds groups x 32 x 8 bytes per block, sample j of the block at position
     `knn_filter_slot(j)` of the 32; the block starts at `offset`, the sample's own first eight bytes at `query`.
     """
-
-    def generate(context, builder, signature, args):
-        codes, offset, query, groups, limit = args
-        add_up = _knn_filter_byte_sums(context, builder)
-        kind = signature.args[0]
-        theirs = vector_pointer(context, builder, kind, codes, offset, _BYTES)
-        own = vector_pointer(context, builder, kind, codes, query, I64)
-        sums = ir.VectorType(I64, 4)
-        totals = [zero_vector(builder, sums) for _ in range(8)]
-        with cgutils.for_range(builder, groups, intp=I64) as loop:
-            first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
-            mine = builder.bitcast(splat_vector(builder, load_vector_element(builder, own, first), 4), _BYTES)
-            for part, total in enumerate(totals):
-                position = builder.add(builder.mul(loop.index, ir.Constant(I64, 8)), ir.Constant(I64, part))
-                apart = add_up(load_vector_element(builder, theirs, position), mine)
-                builder.store(builder.add(builder.load(total), apart), total)
-        high = ir.Constant(sums, [32] * 4)
-        loaded = [builder.load(total) for total in totals]
-        pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
-        short = _join_knn_filter_vectors(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
-        return vector_bits(builder, builder.icmp_signed("<=", short, splat_vector(builder, builder.trunc(limit, I32))))
-
-    return types.int64(codes, types.int64, types.int64, types.int64, types.int64), generate
+    add_up = _knn_filter_byte_sums(context, builder)
+    theirs = vector_pointer(context, builder, kinds[0], codes, offset, _BYTES)
+    own = vector_pointer(context, builder, kinds[0], codes, query, I64)
+    sums = ir.VectorType(I64, 4)
+    totals = [zero_vector(builder, sums) for _ in range(8)]
+    with cgutils.for_range(builder, groups, intp=I64) as loop:
+        first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
+        mine = builder.bitcast(splat_vector(builder, load_vector_element(builder, own, first), 4), _BYTES)
+        for part, total in enumerate(totals):
+            position = builder.add(builder.mul(loop.index, ir.Constant(I64, 8)), ir.Constant(I64, part))
+            apart = add_up(load_vector_element(builder, theirs, position), mine)
+            builder.store(builder.add(builder.load(total), apart), total)
+    high = ir.Constant(sums, [32] * 4)
+    loaded = [builder.load(total) for total in totals]
+    pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
+    short = _join_knn_filter_vectors(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
+    return vector_bits(builder, builder.icmp_signed("<=", short, splat_vector(builder, builder.trunc(limit, I32))))
 
 
 def _join_knn_filter_vectors(builder, vectors):
@@ -325,76 +308,71 @@ def _knn_filter_pair_products(context, builder):
     return anywhere
 
 
-@intrinsic
-def knn_filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
+@llvm_function(
+    lambda codes, lengths, *_: types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64)
+)
+def knn_filter_by_euclidean(context, builder, kinds, codes, lengths, block, query, pairs, limit):
     """Bits of the samples of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
 
     `codes`, int16[...], holds `pairs` x 32 x 2 coordinates per block; `lengths`, int32[...], |y|^2 / 2 of each sample.
     The sample's own first two coordinates are at `query`, the next 64 positions on.
     """
-
-    def generate(context, builder, signature, args):
-        codes, lengths, block, query, pairs, limit = args
-        multiply = _knn_filter_pair_products(context, builder)
-        shorts = ir.VectorType(I16, 16)
-        sums = ir.VectorType(I32, 8)
-        offset = builder.mul(builder.mul(block, pairs), ir.Constant(I64, 2 * BLOCK))
-        theirs = vector_pointer(context, builder, signature.args[0], codes, offset, shorts)
-        own = vector_pointer(context, builder, signature.args[0], codes, query, I32)
-        offset = builder.mul(block, ir.Constant(I64, BLOCK))
-        halves = vector_pointer(context, builder, signature.args[1], lengths, offset, sums)
-        totals = [cgutils.alloca_once(builder, sums) for _ in range(4)]
+    multiply = _knn_filter_pair_products(context, builder)
+    shorts = ir.VectorType(I16, 16)
+    sums = ir.VectorType(I32, 8)
+    offset = builder.mul(builder.mul(block, pairs), ir.Constant(I64, 2 * BLOCK))
+    theirs = vector_pointer(context, builder, kinds[0], codes, offset, shorts)
+    own = vector_pointer(context, builder, kinds[0], codes, query, I32)
+    offset = builder.mul(block, ir.Constant(I64, BLOCK))
+    halves = vector_pointer(context, builder, kinds[1], lengths, offset, sums)
+    totals = [cgutils.alloca_once(builder, sums) for _ in range(4)]
+    for part, total in enumerate(totals):
+        builder.store(load_vector_element(builder, halves, ir.Constant(I64, part)), total)
+    with cgutils.for_range(builder, pairs, intp=I64) as loop:
+        first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
+        mine = builder.bitcast(splat_vector(builder, load_vector_element(builder, own, first), 8), shorts)
         for part, total in enumerate(totals):
-            builder.store(load_vector_element(builder, halves, ir.Constant(I64, part)), total)
-        with cgutils.for_range(builder, pairs, intp=I64) as loop:
-            first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
-            mine = builder.bitcast(splat_vector(builder, load_vector_element(builder, own, first), 8), shorts)
-            for part, total in enumerate(totals):
-                position = builder.add(builder.mul(loop.index, ir.Constant(I64, 4)), ir.Constant(I64, part))
-                products = multiply(load_vector_element(builder, theirs, position), mine)
-                builder.store(builder.sub(builder.load(total), products), total)
-        joined = _join_knn_filter_vectors(builder, [builder.load(total) for total in totals])
-        return vector_bits(builder, builder.icmp_signed("<=", joined, splat_vector(builder, builder.trunc(limit, I32))))
-
-    return types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64), generate
+            position = builder.add(builder.mul(loop.index, ir.Constant(I64, 4)), ir.Constant(I64, part))
+            products = multiply(load_vector_element(builder, theirs, position), mine)
+            builder.store(builder.sub(builder.load(total), products), total)
+    joined = _join_knn_filter_vectors(builder, [builder.load(total) for total in totals])
+    return vector_bits(builder, builder.icmp_signed("<=", joined, splat_vector(builder, builder.trunc(limit, I32))))
 
 
-@intrinsic
-def knn_filter_by_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
+@llvm_function(
+    lambda codes, _offset, lows, *_: types.int64(
+        codes, types.int64, lows, types.int64, types.int64, types.int64, types.uint8
+    )
+)
+def knn_filter_by_box(context, builder, kinds, codes, offset, lows, place, start, stop, width):
     """Bits of the samples of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
 
     `codes`, uint8[...], holds 32 bytes per feature of each block, from `offset` on; `lows`, uint8[...], one byte per
     feature, the first at `place`, the next 32 positions on. Differences wrap around.
     """
-
-    def generate(context, builder, signature, args):
-        codes, offset, lows, place, start, stop, width = args
-        theirs = vector_pointer(context, builder, signature.args[0], codes, offset, _BYTES)
-        own = vector_pointer(context, builder, signature.args[2], lows, place, I8)
-        most = zero_vector(builder, _BYTES)
-        with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
-            low = load_vector_element(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
-            apart = builder.sub(load_vector_element(builder, theirs, feature), splat_vector(builder, low))
-            largest = builder.load(most)
-            builder.store(builder.select(builder.icmp_unsigned(">", largest, apart), largest, apart), most)
-        return vector_bits(builder, builder.icmp_unsigned("<=", builder.load(most), splat_vector(builder, width)))
-
-    integer = types.int64
-    return integer(codes, integer, lows, integer, integer, integer, types.uint8), generate
+    theirs = vector_pointer(context, builder, kinds[0], codes, offset, _BYTES)
+    own = vector_pointer(context, builder, kinds[2], lows, place, I8)
+    most = zero_vector(builder, _BYTES)
+    with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
+        low = load_vector_element(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
+        apart = builder.sub(load_vector_element(builder, theirs, feature), splat_vector(builder, low))
+        largest = builder.load(most)
+        builder.store(builder.select(builder.icmp_unsigned(">", largest, apart), largest, apart), most)
+    return vector_bits(builder, builder.icmp_unsigned("<=", builder.load(most), splat_vector(builder, width)))
 
 
-def _make_knn_box_filter(add, name):
+def _make_knn_box_filter(add):
     """A compiled function: bits of the 32 blocks that can hold samples within a limit of a sample.
 
     `bounds`, float32[...], holds the minimum and maximum of each key and block from `offset` on; the keys of the sample
     are at `place`. `add` accumulates its distance outside a block over the keys.
     """
 
-    def generate(context, builder, signature, args):
-        bounds, offset, keys, place, limit = args
+    @llvm_function(lambda bounds, _offset, keys, *_: types.int64(bounds, types.int64, keys, types.int64, types.float32))
+    def boxes(context, builder, kinds, bounds, offset, keys, place, limit):
         vector = ir.VectorType(FLOAT, BLOCK)
-        sides = vector_pointer(context, builder, signature.args[0], bounds, offset, vector)
-        own = vector_pointer(context, builder, signature.args[2], keys, place, FLOAT)
+        sides = vector_pointer(context, builder, kinds[0], bounds, offset, vector)
+        own = vector_pointer(context, builder, kinds[2], keys, place, FLOAT)
         total = ir.Constant(vector, [0.0] * BLOCK)
         for key in range(N_KEYS):
             low, high = (load_vector_element(builder, sides, ir.Constant(I64, 2 * key + side), 4) for side in (0, 1))
@@ -403,11 +381,7 @@ def _make_knn_box_filter(add, name):
             total = add(builder, total, outside)
         return vector_bits(builder, builder.fcmp_ordered("<=", total, splat_vector(builder, limit)))
 
-    def boxes(typing, bounds, offset, keys, place, limit):  # noqa: ARG001
-        return types.int64(bounds, types.int64, keys, types.int64, types.float32), generate
-
-    boxes.__name__ = boxes.__qualname__ = name
-    return intrinsic(boxes)
+    return boxes
 
 
 def _add_knn_box_square(builder, a, b):
@@ -415,8 +389,8 @@ def _add_knn_box_square(builder, a, b):
     return vector_sum(builder, a, vector_square(builder, positive))
 
 
-knn_boxes_by_largest = _make_knn_box_filter(vector_maximum, "knn_boxes_by_largest")
-knn_boxes_by_squares = _make_knn_box_filter(_add_knn_box_square, "knn_boxes_by_squares")
+knn_boxes_by_largest = _make_knn_box_filter(vector_maximum)
+knn_boxes_by_squares = _make_knn_box_filter(_add_knn_box_square)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)

@@ -35,7 +35,6 @@ from pqswarm.evaluation.exact.knn.filter_kernels import (
     knn_squared_euclidean,
 )
 
-N_PIVOTS = 8
 _WORDS = 8  # of 32 blocks, searched before the bounds are updated
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffice to reject a block
 

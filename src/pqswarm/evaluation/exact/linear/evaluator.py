@@ -28,23 +28,25 @@ _HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is roun
 Columns = IntArray | slice
 
 
-class LinearFolds:
-    """The scaled training and test samples of each fold, and the fallback to scikit-learn."""
+class LinearFolds(Evaluator):
+    """An evaluator that keeps the samples scaled for each fold, and lets scikit-learn decide where rounding could."""
 
-    def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
-        self._evaluator = evaluator
-        evaluator._views = evaluator.fold_views()
-        self.view = evaluator.fold_view
-        # Training samples are not stored: with one fold per sample, that would take quadratic memory.
-        self.train = evaluator.folds.train
-        self.tests = [test for _, test in evaluator.folds.split()]
-        self.rows = [evaluator.folds.rows(fold) for fold in range(len(self.tests))]
-        self.target = target
-        self._largest = [np.abs(view).max(axis=0) for view in evaluator._views]
+    def _prepare_folds(self) -> None:
+        self._views = self.fold_views()
+        self._largest = [np.abs(view).max(axis=0) for view in self._views]
+        self._real = np.arange(self.folds.sizes.max()) < self.folds.sizes[:, np.newaxis]
+
+    def _fill_row(
+        self, row: AnyArray, of_folds: AnyArray, sure: BoolArray, selected: IntArray, target: AnyArray
+    ) -> None:
+        """Fill a row of predictions with those of each fold, (folds, widest), or where not sure with scikit-learn's."""
+        row[self.folds.by_fold] = of_folds[self._real]
+        for fold in np.flatnonzero(~sure).tolist():
+            row[self.folds.rows(fold)] = refit_fold(self, fold, selected, target=target)
 
     def take(self, fold: int, samples: IntArray, features: Columns) -> FloatArray:
         """Return some features of some samples, scaled for the fold, without copying others."""
-        view = self.view(fold)
+        view = self.fold_view(fold)
         return view[samples] if isinstance(features, slice) else np.asarray(view[samples[:, np.newaxis], features])
 
     def largest(self, fold: int) -> FloatArray:
@@ -54,10 +56,6 @@ class LinearFolds:
     def hardly_varying(self, fold: int, spread: FloatArray) -> BoolArray:
         """Return which features have a standard deviation, `spread`, that may be rounding."""
         return (spread <= _HARDLY_VARIES * self.largest(fold)) & (self.largest(fold) > 0)
-
-    def fit(self, fold: int, selected: IntArray) -> AnyArray:
-        """Return scikit-learn's predictions for the test samples of the fold; a refused subset raises a SubsetError."""
-        return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
 
 
 class LinearProducts:
@@ -94,11 +92,6 @@ class LinearProducts:
 def linear_systems_fit_memory(n_folds: int, size: int) -> bool:
     """Return whether the systems of all folds, with factors and inverses, fit into memory; else scikit-learn fits."""
     return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
-
-
-def linear_product_error(n: int, p: int) -> float:
-    """Return the rounding error of a p x p matrix of mean products of n standardised samples, with a safety factor."""
-    return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))
 
 
 def factorized_systems(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -301,7 +294,7 @@ class LDAHyperparameters(Parameters):
         return LinearDiscriminantAnalysis(solver=self.solver, shrinkage=self.shrinkage or None)
 
 
-class LDAEvaluator(ClassificationEvaluator):
+class LDAEvaluator(LinearFolds, ClassificationEvaluator):
     """The exact cross-validated error of scikit-learn's LinearDiscriminantAnalysis.
 
     The covariances of all features are computed once for each fold; a subset uses its part of them. This loses digits
@@ -338,9 +331,9 @@ class LDAEvaluator(ClassificationEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
-        self._linear_folds = LinearFolds(self, self.labels)
-        self._moments = _LDAMoments(self._linear_folds, self.labels, self.classes.size)
-        with one_blas_thread():
+        self._prepare_folds()
+        self._moments = _LDAMoments(self)
+        with one_blas_thread:
             self._products = LinearProducts(self._moments.within, folds.n_folds, self.n_features)
 
     def estimator(self) -> object:
@@ -351,11 +344,9 @@ class LDAEvaluator(ClassificationEvaluator):
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
         def predict(selected: IntArray, row: IntArray) -> None:
-            best, sure = self._decide(selected)
-            for fold, rows in enumerate(self._linear_folds.rows):
-                row[rows] = best[fold, : rows.size] if sure[fold] else self._linear_folds.fit(fold, selected)
+            self._fill_row(row, *self._decide(selected), selected, self.labels)
 
-        with one_blas_thread():
+        with one_blas_thread:
             return self._predict_rows(masks, predict)
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -364,11 +355,11 @@ class LDAEvaluator(ClassificationEvaluator):
         scores = np.empty((self.folds.n_rows, self.classes.size))
         errors = np.full(len(scores), np.inf)
         if linear_systems_fit_memory(self.folds.n_folds, selected.size):
-            with one_blas_thread():
+            with one_blas_thread:
                 used, constants, doubt, sure = self._discriminants(selected)
             rates, offsets = doubt.largest(moments.reach(selected))
-            for fold in np.flatnonzero(sure):
-                rows = self._linear_folds.rows[fold]
+            for fold in np.flatnonzero(sure).tolist():
+                rows = self.folds.rows(fold)
                 samples = moments.samples[fold, selected, : rows.size]
                 scores[rows] = samples.T @ used[fold] + constants[fold]
                 errors[rows] = rates[fold] * np.sqrt(np.square(samples).sum(axis=0)) + offsets[fold]
@@ -381,7 +372,8 @@ class LDAEvaluator(ClassificationEvaluator):
         """
         moments = self._moments
         by_svd = self.hyperparameters.solver == "svd"
-        error = np.full(len(moments.n), linear_product_error(len(self.data), selected.size))
+        # The rounding error of mean products of standardised samples, with a safety factor.
+        error = np.full(len(moments.n), 2.0 * EPSILON * np.sqrt(selected.size * (1.0 + len(self.data) / 64.0)))
         systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
@@ -412,11 +404,11 @@ class LDAEvaluator(ClassificationEvaluator):
 
         moments = self._moments
         if not linear_systems_fit_memory(self.folds.n_folds, selected.size):
-            return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
+            return np.zeros(self._real.shape, dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         used, constants, doubt, sure = self._discriminants(selected)
         rates, offsets = doubt.largest(moments.reach(selected))
-        best = np.empty(moments.shape, dtype=np.int64)
-        doubtful = np.empty(moments.shape, dtype=np.bool_)
+        best = np.empty(self._real.shape, dtype=np.int64)
+        doubtful = np.empty(self._real.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
         if find_linear_winners(moments.samples, selected, used, constants, sizes, rates, offsets, best, doubtful):
             # Some at a time: slopes and omitted directions are gathered for each of these samples.
@@ -460,22 +452,21 @@ class LDAEvaluator(ClassificationEvaluator):
 class _LDAMoments:
     """The moments of each fold's training samples, and its test samples in their units; folds are the first axis."""
 
-    def __init__(self, linear_folds: LinearFolds, labels: IntArray, n_classes: int) -> None:
-        self._linear_folds = linear_folds
-        self._labels = labels
-        n_folds = len(linear_folds.tests)
-        p = linear_folds.view(0).shape[1]
-        self.tested = np.array([test.size for test in linear_folds.tests])
-        trains = (linear_folds.train(fold) for fold in range(n_folds))
-        counts = np.array([np.bincount(labels[train], minlength=n_classes) for train in trains])
+    def __init__(self, evaluator: LDAEvaluator) -> None:
+        self._evaluator = evaluator
+        n_folds = evaluator.folds.n_folds
+        n_classes = evaluator.classes.size
+        p = evaluator.n_features
+        self.tested = evaluator.folds.sizes
+        trains = (train for train, _ in evaluator.folds.split())
+        counts = np.array([np.bincount(evaluator.labels[train], minlength=n_classes) for train in trains])
         self.n = counts.sum(axis=1)
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread = np.empty((n_folds, p))
         self.means = np.zeros((n_folds, p, n_classes))
         self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
         self.sizes, self.shifts = np.empty((2, n_folds, p))
-        self.shape = n_folds, int(self.tested.max())
-        self.samples = np.zeros((n_folds, p, self.shape[1]))
+        self.samples = np.zeros((n_folds, p, self.tested.max()))
         self.n_classes = (counts > 0).sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(counts / self.n[:, np.newaxis])
@@ -490,22 +481,22 @@ class _LDAMoments:
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
 
     def _measure(self, fold: int, counts: IntArray) -> None:
-        train = self._linear_folds.train(fold)
-        test = self._linear_folds.tests[fold]
-        data = self._linear_folds.view(fold)
-        labels = self._labels[train]
+        evaluator = self._evaluator
+        train = evaluator.folds.train(fold)
+        data = evaluator.fold_view(fold)
+        labels = evaluator.labels[train]
         present = np.flatnonzero(counts)
         for label in present:
             self._class_means[fold, label] = data[train[labels == label]].mean(axis=0)
         spread = np.std(data[train] - self._class_means[fold, labels], axis=0)
-        self.unsure[fold] = self._linear_folds.hardly_varying(fold, spread)
+        self.unsure[fold] = evaluator.hardly_varying(fold, spread)
         self.varies[fold] = spread > 0
         self.spread[fold] = spread = np.where(spread > 0, spread, 1.0)
         middle = counts / train.size @ self._class_means[fold]
         self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
-        self.samples[fold, :, : test.size] = ((data[test] - middle) / spread).T
+        self.samples[fold, :, : self.tested[fold]] = ((data[evaluator.folds.test(fold)] - middle) / spread).T
         # Errors of means, and of scores far from the origin, in these units.
-        self.sizes[fold] = self._linear_folds.largest(fold) / spread
+        self.sizes[fold] = evaluator.largest(fold) / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
 
     def reach(self, selected: IntArray) -> FloatArray:
@@ -514,9 +505,9 @@ class _LDAMoments:
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Deviations of training samples from their class mean, in units of their standard deviation."""
-        train = self._linear_folds.train(fold)
-        result = self._linear_folds.take(fold, train, which)
-        result -= self._class_means[fold][:, which][self._labels[train]]
+        train = self._evaluator.folds.train(fold)
+        result = self._evaluator.take(fold, train, which)
+        result -= self._class_means[fold][:, which][self._evaluator.labels[train]]
         result /= self.spread[fold, which]
         return result
 
@@ -638,7 +629,7 @@ class RidgeHyperparameters(Parameters):
     fit_intercept: bool = parameter("whether there is a constant term", default=True)
 
 
-class LinearEvaluator(RegressionEvaluator):
+class LinearEvaluator(LinearFolds, RegressionEvaluator):
     """The exact cross-validated error of scikit-learn's LinearRegression or Ridge.
 
     Products of all features and the target are computed once for each fold; a subset uses its part of them. If features
@@ -681,7 +672,7 @@ class LinearEvaluator(RegressionEvaluator):
         super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
-        self._linear_folds = LinearFolds(self, self.target)
+        self._prepare_folds()
         weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
         self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
@@ -690,11 +681,10 @@ class LinearEvaluator(RegressionEvaluator):
         self._spread = np.ones(shape)
         self._unsure = np.zeros(shape, dtype=np.bool_)
         self._n = np.empty(folds.n_folds)
-        self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
         self._tests = np.zeros((*shape, self._real.shape[1]))
         for fold in range(folds.n_folds):
-            train = self._linear_folds.train(fold)
-            view = self._linear_folds.view(fold)
+            train = folds.train(fold)
+            view = self.fold_view(fold)
             data = view[train]
             own = None if sample_weight is None else weights[train]
             if self.fit_intercept:
@@ -703,11 +693,11 @@ class LinearEvaluator(RegressionEvaluator):
             spread = np.sqrt(np.average(np.square(data - self._middle[fold]), axis=0, weights=own))
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
-                self._unsure[fold] = self._linear_folds.hardly_varying(fold, spread)
+                self._unsure[fold] = self.hardly_varying(fold, spread)
             self._n[fold] = weights[train].sum()
-            tested = (view[self._linear_folds.tests[fold]] - self._middle[fold]) / self._spread[fold]
+            tested = (view[folds.test(fold)] - self._middle[fold]) / self._spread[fold]
             self._tests[fold, :, : len(tested)] = tested.T
-        with one_blas_thread():
+        with one_blas_thread:
             self._products = LinearProducts(self._columns, folds.n_folds, self.n_features + 1)
 
     def estimator(self) -> object:
@@ -720,9 +710,9 @@ class LinearEvaluator(RegressionEvaluator):
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
         """Training samples in units of their standard deviation, with the target as last column."""
-        train = self._linear_folds.train(fold)
+        train = self.folds.train(fold)
         features = which if isinstance(which, slice) else which[:-1]
-        part = self._linear_folds.take(fold, train, features)
+        part = self.take(fold, train, features)
         part -= self._middle[fold, features]
         part /= self._spread[fold, features]
         columns = np.column_stack([part, self.target[train] - self._center[fold]])
@@ -737,11 +727,9 @@ class LinearEvaluator(RegressionEvaluator):
             slopes, sure = self._solve(selected)
             predictions = np.empty(self._real.shape)
             predict_linear(self._tests, selected, slopes, self._center, predictions)
-            row[self._by_fold] = predictions[self._real]
-            for fold in np.flatnonzero(~sure):
-                row[self._linear_folds.rows[fold]] = self._linear_folds.fit(int(fold), selected)
+            self._fill_row(row, predictions, sure, selected, self.target)
 
-        with one_blas_thread():
+        with one_blas_thread:
             return self._predict_rows(masks, predict, np.inf)
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:

@@ -5,13 +5,11 @@ doubt, they are summed again in double precision, in the order of the features, 
 double precision; scikit-learn decides about doubtful samples.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import CudaBackend, CudaMaskPacker, cuda_source
+from pqswarm.evaluation.base import CudaBackend, cuda_source
 from pqswarm.evaluation.exact.naive_bayes.evaluator import GaussianNBEvaluator, KernelNBEvaluator
 
 _THREADS = 256
@@ -24,14 +22,17 @@ class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
     def __init__(self, evaluator: KernelNBEvaluator) -> None:
         super().__init__(evaluator)
         cp = self._cp
-        folds = evaluator.folds
-        self._by_fold = np.argsort(folds.test_fold, kind="stable")  # some folds are then a slice of the samples
-        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        self._table = cp.asarray(evaluator.table[:, self._by_fold])
-        self._priors = cp.asarray(evaluator.priors[self._by_fold])
-        self._table32 = cp.asarray(evaluator.table32[:, self._by_fold].reshape(len(evaluator.table32), -1))
-        self._folds = self._folds[self._by_fold]
-        self._labels = self._labels[self._by_fold]
+        by_fold = evaluator.folds.by_fold  # some folds are then a slice of the samples
+        table = evaluator.table[:, by_fold]
+        priors = evaluator.priors[by_fold]
+        self._table = cp.asarray(table)
+        self._priors = cp.asarray(priors)
+        terms = np.empty((len(table) + 1, *priors.shape), dtype=np.float32)
+        np.maximum(table, -1e30, out=terms[:-1], casting="same_kind")
+        terms[-1] = priors
+        self._table32 = cp.asarray(terms.reshape(len(terms), -1))
+        self._folds = self._folds[by_fold]
+        self._labels = self._labels[by_fold]
         options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=cuda_source(__package__, "kernel.cu"), options=options)
         self._decide = module.get_function("decide")
@@ -74,7 +75,7 @@ class KernelNBOnCuda(CudaBackend[KernelNBEvaluator]):
         if labels is None:
             return np.asarray(cp.asnumpy(counts), dtype=np.int64)
         results = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        results[:, self._by_fold] = cp.asnumpy(labels)
+        results[:, e.folds.by_fold] = cp.asnumpy(labels)
         return results
 
 
@@ -87,10 +88,8 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         self._columns = cp.asarray(evaluator.columns)
         self._means, self._variances, self._spread = (cp.asarray(moment) for moment in evaluator.moments)
         self._log_priors = cp.asarray(evaluator.log_priors)
-        by_fold = evaluator.by_fold
-        self._starts = cp.asarray(evaluator.starts.astype(np.int32))
-        self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
-        self._packer = CudaMaskPacker()
+        self._starts = cp.asarray(evaluator.folds.starts.astype(np.int32))
+        self._labels = cp.asarray(evaluator.labels[evaluator.folds.by_fold].astype(np.int32))
         n_classes = evaluator.classes.size
         if n_classes > _MAX_CLASSES:
             raise PqswarmError(
@@ -118,9 +117,10 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         e = self.evaluator
         counts, winners, doubtful = self._decide(masks, predicted)
         labels = np.empty_like(winners)
-        labels[:, e.by_fold] = winners
-        for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
-            places = e.by_fold[samples]
+        labels[:, e.folds.by_fold] = winners
+        rows, firsts = np.unique(doubtful // len(e.data), return_index=True)
+        for row, samples in zip(rows.tolist(), np.split(doubtful % len(e.data), firsts)[1:], strict=True):
+            places = e.folds.by_fold[samples]
             decided = labels[row] if predicted else e.labels.copy()
             e.decide_as_scikit_learn(np.flatnonzero(masks[row]), places, decided)
             wrong = decided[places] != e.labels[places]
@@ -134,7 +134,7 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
         n_folds, n_features, n_classes = self._means.shape
         n = self._columns.shape[1]
         m = len(masks)
-        selected, sizes, widest = self._packer.pack(masks)
+        selected, sizes, widest = self._pack(masks)
         constant = cp.empty((m, n_folds, n_classes))
         largest = cp.empty_like(constant)
         weights = cp.empty((m, n_folds, widest, n_classes))
@@ -159,11 +159,3 @@ class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
             none if winners is None else np.asarray(cp.asnumpy(winners), dtype=np.int64),
             np.sort(doubts),
         )
-
-
-def _nb_cuda_pairs_by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
-    """Cut ascending numbers row * n + sample into rows, each with its samples."""
-    if not pairs.size:
-        return
-    rows, firsts = np.unique(pairs // n, return_index=True)
-    yield from zip(rows.tolist(), np.split(pairs % n, firsts[1:]), strict=True)

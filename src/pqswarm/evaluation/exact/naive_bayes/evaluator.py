@@ -7,7 +7,6 @@ from math import log, pi, sqrt
 from typing import Any, Unpack, cast
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
@@ -152,14 +151,6 @@ class KernelNBEvaluator(ExactEvaluator):
         else:
             self._prepare_counting()
 
-    @property
-    def table32(self) -> npt.NDArray[np.float32]:
-        """The table in single precision, with terms of at least -1e30, followed by the priors."""
-        table = np.empty((self.n_features + 1, *self.priors.shape), dtype=np.float32)
-        np.maximum(self.table, -1e30, out=table[:-1], casting="same_kind")
-        table[-1] = self.priors
-        return table
-
     def _terms(self) -> FloatArray:
         """Log-likelihood of each sample by class and feature, fitted to the other folds."""
         n_classes = self.classes.size
@@ -185,18 +176,17 @@ class KernelNBEvaluator(ExactEvaluator):
         It is in single precision, and the own class of each sample comes first.
         """
         n, n_classes = self.priors.shape
-        self._by_fold = np.argsort(self.folds.test_fold, kind="stable")
+        by_fold = self.folds.by_fold
         starts = self.folds.test_fold * n_classes
-        self._cells = np.array([starts, starts + self.labels])[:, self._by_fold]
-        self._fold_starts = np.concatenate([[0], np.cumsum(self.folds.sizes)])
+        self._cells = np.array([starts, starts + self.labels])[:, by_fold]
         self._samples = samples = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         full, rest = divmod(n, samples)
         blocks = np.zeros((-(-n // samples), self.n_features + 1, n_classes, samples), dtype=np.float32)
         own_first = np.tile(np.arange(n_classes), (n, 1))
         own_first[np.arange(n), self.labels] = 0
         own_first[:, 0] = self.labels
-        rows = self._by_fold[:, np.newaxis]
-        columns = own_first[self._by_fold]
+        rows = by_fold[:, np.newaxis]
+        columns = own_first[by_fold]
 
         def work(feature: int) -> None:
             terms = np.maximum(self.table[feature], _LOWEST_TERM) if feature < self.n_features else self.priors
@@ -246,10 +236,10 @@ class KernelNBEvaluator(ExactEvaluator):
             hits = np.zeros((n_hits, len(masks), counts.shape[1] * self.classes.size), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._samples, dtype=np.int32)
             table = self._blocks.reshape(-1)
-            terms = (table, shape, span, self._fold_starts, sizes, self.highest, tree, self._cells)
+            terms = (table, shape, span, self.folds.starts, sizes, self.highest, tree, self._cells)
             some = kernels.count_kernel_nb_errors(*terms, counts, hits, doubtful)
             if some:
-                exact = (self._by_fold, self.labels, self.folds.test_fold)
+                exact = (self.folds.by_fold, self.labels, self.folds.test_fold)
                 kernels.count_doubtful_nb_errors(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
             parts.append((counts, hits))
 
@@ -342,11 +332,9 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.sample_weight = sample_weight
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
         self._views = self.fold_views()
-        self.by_fold = np.argsort(folds.row_folds, kind="stable")
-        self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
+        self.columns = np.empty((self.n_features, folds.n_rows))  # tested, in the scale of their fold, in turn
         for fold in range(folds.n_folds):
-            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self.fold_view(fold)[folds.test(fold)].T
+            self.columns[:, folds.starts[fold] : folds.starts[fold + 1]] = self.fold_view(fold)[folds.test(fold)].T
         self._class_weights = nb_class_weights(self, sample_weight)
         self.log_priors = nb_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
@@ -395,12 +383,12 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the log of prior times density of each prediction and class, and zeros: bits are scikit-learn's."""
-        return self._scores_of_folds(selected, np.arange(self.folds.n_folds)), np.zeros(self.by_fold.size)
+        return self._scores_of_folds(selected, np.arange(self.folds.n_folds)), np.zeros(self.folds.n_rows)
 
     def _scores_of_folds(self, selected: IntArray, folds: IntArray) -> FloatArray:
         """The scores of scikit-learn's models in some folds, from precomputed moments."""
         _, places, moments = self._moments_for(selected)
-        scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
+        scores = np.full((self.folds.n_rows, self.classes.size), -np.inf)
         for fold in folds.tolist():
             means, variances, spread = (moment[fold][places] for moment in moments)
             counts = self._class_weights[fold]
@@ -427,14 +415,14 @@ class GaussianNBEvaluator(ExactEvaluator):
             columns, places, (means, variances, spread) = self._moments_for(selected)
             # A fraction of the largest variance of a selected feature, in each fold.
             smoothing = self.var_smoothing * spread[:, places].max(axis=1)
-            winners = np.empty(self.by_fold.size, dtype=np.int64)
-            doubtful = np.ones(self.by_fold.size, dtype=np.bool_)
+            winners = np.empty(self.folds.n_rows, dtype=np.int64)
+            doubtful = np.ones(self.folds.n_rows, dtype=np.bool_)
             if (smoothing > 0).all():
                 moments = (means, variances, smoothing, self.log_priors)
-                gaussian_nb_winners(columns, self.starts, places, *moments, winners, doubtful)
-            row[self.by_fold] = winners
+                gaussian_nb_winners(columns, self.folds.starts, places, *moments, winners, doubtful)
+            row[self.folds.by_fold] = winners
             if doubtful.any():
-                self.decide_as_scikit_learn(selected, self.by_fold[doubtful], row)
+                self.decide_as_scikit_learn(selected, self.folds.by_fold[doubtful], row)
 
         return self._predict_rows(masks, predict)
 
