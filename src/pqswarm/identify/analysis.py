@@ -7,10 +7,10 @@ from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, Field, FiniteFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, PositiveInt
 
 from pqswarm._base.text import voltage_text
-from pqswarm.errors import PqswarmError, shorten
+from pqswarm.errors import PqswarmError
 from pqswarm.identify.agreement import MEASURED, in_words
 from pqswarm.identify.rows import clock_text, event_row
 from pqswarm.identify.tolerance import rank_event
@@ -229,7 +229,7 @@ class Analysis:
         >>> Analysis.of(analysis.as_dict()) == analysis
         True
         """
-        fields = _validate_analysis_fields(_AnalysisFields, plain, "an analysis")
+        fields = dict(restore_record(_AnalysisFields, plain, "an analysis"))
         fields["events"] = tuple(map(EventResult.of, fields["events"]))
         fields["thresholds"] = Thresholds.of(fields["thresholds"])
         incidents = [Incident.of(incident, len(fields["events"])) for incident in fields["incidents"]]
@@ -341,16 +341,6 @@ class Analysis:
             "notes": list(self.notes),
             "remarks": list(self.remarks),
         }
-
-
-def _validate_analysis_fields(model: type[BaseModel], plain: object, what: str) -> dict[str, Any]:
-    """Return the checked fields of a mapping that may come from anywhere."""
-    try:
-        return dict(model.model_validate(dict(plain) if isinstance(plain, Mapping) else plain))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise PqswarmError(shorten(f"not {what}: {where}{': ' if where else ''}{first['msg']}.", 300)) from None
 
 
 class _AnalysisFields(BaseModel):

@@ -1,7 +1,7 @@
 """From a recording to its events, by IEC 61000-4-30 and in the words of IEEE 1159."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import chain
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from pqswarm.measure.supply.recorder import blank_fraction, check_recorder
 from pqswarm.measure.supply.survey import Supply, survey_supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
-
-if TYPE_CHECKING:
-    from pqswarm.measure.event import ChannelEvent
 
 _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTS = (1e-6, 1e9)
@@ -96,33 +93,36 @@ def characterize(
         urms, spans = _spans_to_characterize(supply, scan, levels)
         finder = RmsEventFinder(recording, supply, scan, levels)
         steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
-        transients: list[ChannelEvent] = []
-        sags: list[ChannelEvent] = []
-        changes: list[ChannelEvent] = []
-        results = []
-        for i, channel_spans in enumerate(spans):
-            sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
-            transients += sharp
-            sags += [one for one in finder.find(i, channel_spans) if not finder.is_by_transient(one, i, sharp)]
-            if supply.references[i].volts > 0:
-                changes += find_voltage_changes(
-                    urms[i], scan.time, channel_spans, supply.frequency, levels.voltage_change, supply.part_on(i)
-                )
-            header = supply.headers[i]
-            results.append(
-                ChannelResult(
-                    name=header.name,
-                    phase=header.phase,
-                    system=supply.systems[i],
-                    number=supply.numbers[i],
-                    reference=supply.references[i].volts,
-                    reference_source=supply.references[i].source,
-                    spectrum=finder.spectrum(i),
-                    noise=float(scan.noise[i]),
-                )
+        sharp = [[one for one in own if not steady_finder.is_notch(one)] for own in scan.transients]
+        sags = [
+            part
+            for i, own in enumerate(spans)
+            for part in finder.find(i, own)
+            if not finder.is_by_transient(part, i, sharp[i])
+        ]
+        changes = [
+            part
+            for i, own in enumerate(spans)
+            if supply.references[i].volts > 0
+            for part in find_voltage_changes(
+                urms[i], scan.time, own, supply.frequency, levels.voltage_change, supply.part_on(i)
             )
+        ]
+        results = [
+            ChannelResult(
+                name=header.name,
+                phase=header.phase,
+                system=supply.systems[i],
+                number=supply.numbers[i],
+                reference=supply.references[i].volts,
+                reference_source=supply.references[i].source,
+                spectrum=finder.spectrum(i),
+                noise=float(scan.noise[i]),
+            )
+            for i, header in enumerate(supply.headers)
+        ]
         listed = EventList(recording, supply, scan, urms, levels)
-        large, sharp_events = listed.moving(sags, transients)
+        large, sharp_events = listed.moving(sags, chain.from_iterable(sharp))
         off_frequency, off_throughout = listed.frequency()
         steady = listed.steady(steady_finder.find([*large, *sharp_events]), off_frequency)
         quiet = listed.changes(changes, large, steady)

@@ -9,7 +9,7 @@ from datetime import datetime
 from importlib.resources import files
 from itertools import pairwise
 from math import inf, log10
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -42,10 +42,9 @@ from pqswarm.identify.tolerance import (
     tolerance_curve_point,
 )
 from pqswarm.measure.event import EVENT_TYPES
+from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.section import Table
 
-if TYPE_CHECKING:
-    from pqswarm.recordings.recording import RecordingSource
 _EPOCH = datetime(2000, 1, 1)
 _LOW = ("sag", "interruption")
 _HIGH = ("swell",)
@@ -390,10 +389,10 @@ def _page_chart_region(axes: _PageChartAxes, seconds: float, percent: float, tex
 
 
 def page_html(
-    analyses: "Iterable[Analysis | ListedRecording]",
+    analyses: Iterable[Analysis | ListedRecording],
     failures: Sequence[str] = (),
     *,
-    find: "Callable[[Analysis], RecordingSource | None]" = find_listed_recording,
+    find: Callable[[Analysis], RecordingSource | None] = find_listed_recording,
 ) -> str:
     """Return one page about many recordings, which needs no network and is readable without scripts.
 
