@@ -21,7 +21,7 @@ from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.corrections import apply_corrections, leave_out_hidden, note_text
-from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading, seal
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal, update
 from pqswarm.identify.archive.events import (
     ArchivedEvents,
     Deliveries,
@@ -31,7 +31,6 @@ from pqswarm.identify.archive.events import (
     has_same_event_numbers,
     head_record,
     incident_values,
-    insert,
     is_same_event,
     read_analysis,
     recording_id,
@@ -221,13 +220,11 @@ class Archive:
             own = "recording = :recording AND position = :position"
             row = values | {"recording": recording, "record": record}
             columns = "label = :label, cause = :cause, hidden = :hidden, incident = :incident"
-            database.execute(f"UPDATE events SET {columns} WHERE {own}", row)
+            update(database, "events", columns, own, row)
             number = f"number = (SELECT number FROM events WHERE {own})"
-            database.execute(f"UPDATE event_records SET record = :record WHERE {number}", row)
-            seal(database, "event_records", number, row)
-        database.execute("UPDATE recordings SET revision = ? WHERE id = ?", (self.database.next_revision(), recording))
-        seal(database, "recordings", "id = ?", (recording,))
-        seal(database, "events", "recording = ?", (recording,))
+            update(database, "event_records", "record = :record", number, row)
+        changed = {"revision": self.database.next_revision(), "id": recording}
+        update(database, "recordings", "revision = :revision", "id = :id", changed)
 
     def _find_station(self, database: sqlite3.Connection, name: str) -> int:
         """Return the ID of a station, which may be new."""
@@ -486,9 +483,8 @@ class Archive:
         """Remove a note; the log keeps it."""
         self._check_author(by, "")
         with self.database.transaction() as database:
-            removed = f"{_archive_time_now()} {by.strip()}"
-            database.execute("UPDATE notes SET removed = ? WHERE number = ?", (removed, number))
-            seal(database, "notes", "number = ?", (number,))
+            values = {"removed": f"{_archive_time_now()} {by.strip()}", "number": number}
+            update(database, "notes", "removed = :removed", "number = :number", values)
 
     @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
@@ -552,10 +548,13 @@ class Archive:
         if text.strip():
             check_site(Site.read(text, f"the site of {file_text(name)}"))
         with self.database.transaction() as database:
-            station = self._find_station(database, name)
-            values = (text.strip(), by.strip(), _archive_time_now(), station)
-            database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
-            seal(database, "stations", "id = ?", (station,))
+            values = {
+                "site": text.strip(),
+                "author": by.strip(),
+                "at": _archive_time_now(),
+                "id": self._find_station(database, name),
+            }
+            update(database, "stations", "site = :site, author = :author, at = :at", "id = :id", values)
 
     def ask_again_for(self, station: int | None = None) -> list[str]:
         """Let the recordings of a station, or all, be analysed again; return their contents."""

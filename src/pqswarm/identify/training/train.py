@@ -15,9 +15,9 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.datasets.dataset import EventSpec, check_spec_event_count, event_specs
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds
-from pqswarm.events import EVENT_CLASSES, Preset, check_snr, get_preset
+from pqswarm.events import EVENT_CLASSES, Event, Preset, check_snr, get_preset
 from pqswarm.events.classes import class_type
-from pqswarm.events.training import TRAINING_CLASSES, record_event
+from pqswarm.events.training import TRAINING_CLASSES, RecordedEvent, record_event
 from pqswarm.identify.features import (
     BANDWIDTHS,
     FEATURES,
@@ -104,47 +104,6 @@ class TrainingSpec:
     snr: float
     bandwidth: tuple[float, float]
 
-    def record(self, rate: float | None) -> tuple[FloatArray, float, float]:
-        """Generate the event: samples, their rate and the nominal frequency [Hz]."""
-        made = record_event(self.event_class, self.seed, self.bandwidth, self.snr, rate=rate)
-        return made.signal, made.sampling_rate, made.frequency
-
-
-@dataclass(frozen=True)
-class PresetTrainingSpec:
-    """Specification of an event of a preset."""
-
-    order: EventSpec
-    preset: Preset
-
-    @property
-    def event_class(self) -> str:
-        """Its class."""
-        return self.order.event_class
-
-    def record(self, rate: float | None) -> tuple[FloatArray, float, float]:
-        """Generate the event: samples, their rate and the nominal frequency [Hz]."""
-        event = self.order.make(self.preset)
-        if rate is None:
-            return event.signal, event.sampling_rate, event.frequency
-        return resample_for_features(event.signal, rate / event.sampling_rate), rate, event.frequency
-
-
-def list_training_orders(
-    preset: Preset | str,
-    events_per_class: int,
-    snr: Sequence[float],
-    seed: int,
-    family: tuple[int, ...],
-    bandwidth: int,
-    minimum: int = 1,
-) -> tuple[tuple[str, ...], "list[TrainingSpec] | list[PresetTrainingSpec]"]:
-    """Return the classes of a preset, or of ``"training"``, and its events of a family."""
-    if isinstance(preset, str):
-        return TRAINING_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
-    listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
-    return preset.classes, [PresetTrainingSpec(order, preset) for order in listed]
-
 
 def make_training_events(
     preset: Preset | str,
@@ -168,7 +127,12 @@ def make_training_events(
     """
     from joblib import Parallel, delayed
 
-    classes, orders = list_training_orders(preset, events_per_class, snr, seed, family, bandwidth, minimum)
+    classes = TRAINING_CLASSES if isinstance(preset, str) else preset.classes
+    orders: list[TrainingSpec] | list[EventSpec] = (
+        list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
+        if isinstance(preset, str)
+        else event_specs(preset, events_per_class, seed, family, snr, minimum)
+    )
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))
@@ -186,15 +150,23 @@ def make_training_events(
 
 
 def _compute_training_spec_features(
-    orders: "Sequence[TrainingSpec | PresetTrainingSpec]", rate: float | None, wavelet: bool
+    orders: "Sequence[TrainingSpec | EventSpec]", rate: float | None, wavelet: bool
 ) -> list[tuple[FloatArray, float]]:
     from pqswarm.recordings.frequency import measure_frequency
 
     rows = []
     for order in orders:
-        signal, own, nominal = order.record(rate)
-        frequency = measure_frequency([signal], own, nominal) or nominal
-        rows.append((compute_features(signal, own, frequency, wavelet=wavelet), frequency))
+        if isinstance(order, TrainingSpec):
+            event: RecordedEvent | Event = record_event(
+                order.event_class, order.seed, order.bandwidth, order.snr, rate=rate
+            )
+        else:
+            event = order.make()
+            if rate is not None:
+                signal = resample_for_features(event.signal, rate / event.sampling_rate)
+                event = replace(event, signal=signal, sampling_rate=rate)
+        frequency = measure_frequency([event.signal], event.sampling_rate, event.frequency) or event.frequency
+        rows.append((compute_features(event.signal, event.sampling_rate, frequency, wavelet=wavelet), frequency))
     return rows
 
 
