@@ -200,6 +200,6 @@ def test_a_noisy_event_of_a_preset_without_noise():
     from pqswarm.datasets.dataset import event_specs
 
     preset = PRESETS["paper"]
-    clean, noisy = (event_specs(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))
+    clean, noisy = (event_specs(preset, 1, 0, snr=snr)[2].make().signal for snr in ((), (20.0,)))
     noise = noisy - clean
     assert 10 * np.log10((clean**2).mean() / (noise**2).mean()) == pytest.approx(20.0, abs=0.2)

@@ -357,11 +357,7 @@ class Model:
         )
 
     @cached_property
-    def _experts(self) -> "dict[FeatureSubset, ModelExperts]":
-        return {}
-
-    @cached_property
-    def _distances(self) -> "dict[FeatureSubset, ModelDistance]":
+    def _fitted(self) -> dict[FeatureSubset, tuple[ModelExperts, ModelDistance | None]]:
         return {}
 
     def subset_for(self, usable: BoolArray | None = None) -> FeatureSubset:
@@ -424,19 +420,19 @@ class Model:
             raise PqswarmError(f"features must be finite, {len(FEATURES)} for each event.")
         subset = self.subset_for(usable)
         table = self.tables[self.subsets.index(subset)]
-        if subset not in self._experts:
-            self._experts[subset] = ModelExperts.fit(self.classifier, table.data, table.labels, len(self.class_names))
-            if subset.farthest < inf:
-                self._distances[subset] = ModelDistance.fit(table.all_data, table.labels)
+        if subset not in self._fitted:
+            self._fitted[subset] = (
+                ModelExperts.fit(self.classifier, table.data, table.labels, len(self.class_names)),
+                ModelDistance.fit(table.all_data, table.labels) if subset.farthest < inf else None,
+            )
+        experts, distance = self._fitted[subset]
         columns = rows[:, [FEATURES.index(name) for name in subset.columns]]
         scaled = scale_for_model(columns, table.knots)
-        scores = self._experts[subset].scores(scaled[:, : len(subset.names)], subset.temperature, subset.discriminant)
+        scores = experts.scores(scaled[:, : len(subset.names)], subset.temperature, subset.discriminant)
         probabilities = model_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
-        if subset.farthest < inf:
-            known = (
-                self._distances[subset].to_nearest(scaled + model_overshoot(columns, table.knots)) <= subset.farthest
-            )
+        if distance is not None:
+            known = distance.to_nearest(scaled + model_overshoot(columns, table.knots)) <= subset.farthest
         return Prediction(self.class_names, probabilities, known)
 
     def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:
