@@ -11,9 +11,8 @@ from typing import Any
 
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import Analysis
+from pqswarm.identify.analysis import COLUMNS, Analysis, cut_side, event_row
 from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal
-from pqswarm.identify.rows import COLUMNS, cut_side, event_row
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from pqswarm._base.text import voltage_text
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.rows import duration_text, magnitude_text, time_text
+from pqswarm.identify.analysis import Analysis, EventResult, duration_text, magnitude_text, time_text
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure.event import EVENT_TYPES, Event, event_time
 

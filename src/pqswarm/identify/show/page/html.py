@@ -16,9 +16,8 @@ from markupsafe import Markup, escape
 from pqswarm import __version__
 from pqswarm._base.text import count_text, frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
-from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.analysis import COLUMNS, Analysis, EventResult, duration_text, join_words, time_text
 from pqswarm.identify.archive.export import export_csv_table
-from pqswarm.identify.rows import COLUMNS, duration_text, join_words, time_text
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,

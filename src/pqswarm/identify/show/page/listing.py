@@ -14,9 +14,8 @@ from markupsafe import Markup
 from pqswarm._base.text import count_text
 from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.analysis import Analysis, EventResult, join_words, time_text
 from pqswarm.identify.archive.picture import find_dead_channels, pack_extremes, view_main_incident
-from pqswarm.identify.rows import join_words, time_text
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, shown_interval
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure.event import EVENT_TYPES, Event
