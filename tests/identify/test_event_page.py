@@ -17,12 +17,15 @@ from tests.pages import Page
 from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.show.page import ListedRecording, page_html
 from pqswarm.identify.show.page.html import (
+    MAX_BYTES,
     _page_html_figures_note,
+    choose_listed_events,
     count_page_dips,
     count_page_swells,
+    list_events,
+    listing_headline,
     page_sarfi,
 )
-from pqswarm.identify.show.page.listing import MAX_BYTES, choose_listed_events, list_events, listing_headline
 from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
@@ -315,7 +318,7 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     assert [row.recording.analysis.source for row in chosen] == [
         f"{i}.cfg" for i in range(20)
     ]  # the worst of each, worst first
-    monkeypatch.setattr("pqswarm.identify.show.page.listing.MAX_BYTES", 120_000)
+    monkeypatch.setattr("pqswarm.identify.show.page.html.MAX_BYTES", 120_000)
     text = drawn([analysis(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000

@@ -1,13 +1,13 @@
 """Analyses: what each event of a recording is by the rules and by the model, as records, as rows and as text."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, Field, FiniteFloat, PositiveInt
+from pydantic import Field, FiniteFloat, PositiveInt, create_model
 
 from pqswarm._base.text import digits_text, voltage_text
 from pqswarm.errors import PqswarmError
@@ -198,10 +198,10 @@ class Analysis:
     source: str
     events: tuple[EventResult, ...]
     references: tuple[Reference, ...]
-    sampling_rate: float
-    frequency: float
-    nominal_frequency: float
-    n_samples: int
+    sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
+    frequency: Annotated[FiniteFloat, Field(gt=0)]
+    nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
+    n_samples: PositiveInt
     thresholds: Thresholds
     channels: tuple[ChannelState, ...] = ()
     caveats: tuple[str, ...] = ()
@@ -228,12 +228,12 @@ class Analysis:
         >>> Analysis.of(analysis.as_dict()) == analysis
         True
         """
-        fields = dict(restore_record(_AnalysisFields, plain, "an analysis"))
-        fields["events"] = tuple(map(EventResult.of, fields["events"]))
-        fields["thresholds"] = Thresholds.of(fields["thresholds"])
-        incidents = [Incident.of(incident, len(fields["events"])) for incident in fields["incidents"]]
-        fields["incidents"] = tuple(sorted(incidents, key=order_in_time))
-        return cls(**fields)
+        given = dict(restore_record(_PlainAnalysis, plain, "an analysis"))
+        given["events"] = tuple(map(EventResult.of, given["events"]))
+        given["thresholds"] = Thresholds.of(given["thresholds"])
+        incidents = [Incident.of(incident, len(given["events"])) for incident in given["incidents"]]
+        given["incidents"] = tuple(sorted(incidents, key=order_in_time))
+        return cls(**given)
 
     @property
     def main(self) -> EventResult | None:
@@ -342,24 +342,20 @@ class Analysis:
         }
 
 
-class _AnalysisFields(BaseModel):
-    source: str
-    path: str
-    station: str
-    start: datetime | None
-    sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
-    frequency: Annotated[FiniteFloat, Field(gt=0)]
-    nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
-    n_samples: PositiveInt
-    thresholds: dict[str, float]
-    events: list[dict[str, Any]]
-    incidents: list[dict[str, Any]] = []
-    references: tuple[Reference, ...]
-    channels: tuple[ChannelState, ...] = ()
-    caveats: tuple[str, ...]
-    notes: tuple[str, ...]
-    no_event_reason: str = ""
-    remarks: tuple[str, ...] = ()
+_LATER = ("channels", "no_event_reason", "remarks")
+"""Fields that the first stored analyses lack."""
+_PLAIN: dict[str, Any] = {
+    one.name: (one.type, one.default if one.name in _LATER else ...)
+    for one in fields(Analysis)
+    if one.name != "characterization"
+}
+_PLAIN |= {
+    "events": (list[dict[str, Any]], ...),
+    "incidents": (list[dict[str, Any]], []),
+    "thresholds": (dict[str, float], ...),
+}
+_PlainAnalysis = create_model("_PlainAnalysis", **_PLAIN)
+"""What a stored analysis must have."""
 
 
 _MINUTES = 120.0

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm.measure.detect.spans import find_excursions
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.thresholds import Thresholds
 
@@ -110,16 +111,10 @@ def find_frequency_events(
         return [], f"{text}that of the supply, or the clock of the recorder is off."
     back = known & (hertz >= low + _BACK) & (hertz <= high - _BACK)
     parts = []
-    first = -1
-    for place in [*np.flatnonzero(beyond | back).tolist(), hertz.size]:
-        is_end = place == hertz.size
-        if first < 0 and not is_end and beyond[place]:
-            first = place
-        elif first >= 0 and (is_end or back[place]):
-            stop = first + int(np.flatnonzero(beyond[first:place])[-1]) + 1
-            if beyond[first:stop].sum() >= _LASTING:
-                parts.append(_frequency_part(hertz, time, first, stop, (low + high) / 2, make))
-            first = -1
+    for first, end in find_excursions(beyond, back):
+        stop = first + int(np.flatnonzero(beyond[first:end])[-1]) + 1
+        if beyond[first:stop].sum() >= _LASTING:
+            parts.append(_frequency_part(hertz, time, first, stop, (low + high) / 2, make))
     return parts, ""
 
 
