@@ -38,7 +38,7 @@ from pqswarm.identify.archive.events import (
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.archive.picture import RecordingFacts
 from pqswarm.identify.folder.batch import Failure, check_site
-from pqswarm.identify.training.corrections import Correction, merge_corrections
+from pqswarm.identify.training import Correction, merge_corrections
 from pqswarm.measure import Event
 from pqswarm.measure.incidents.stages import CAUSES, Incident, order_in_time
 from pqswarm.recordings import Site
