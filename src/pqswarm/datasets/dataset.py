@@ -262,7 +262,8 @@ def _check_dataset_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray],
                 raise FileFormatError(f"is damaged: it holds impossible values of {name}.")
 
 
-_MAX_PER_CLASS = 100_000
+MAX_PER_CLASS = 100_000
+"""Maximum number of events of each class."""
 
 
 @dataclass(frozen=True)
@@ -286,11 +287,6 @@ class EventSpec:
         return replace(event, signal=add_noise(event.signal, self.snr, stream))
 
 
-def check_spec_event_count(events_per_class: int, minimum: int) -> int:
-    """Return the number of events of each class, or raise an error that names it."""
-    return check_integer("events_per_class", events_per_class, minimum, _MAX_PER_CLASS)
-
-
 def event_specs(
     preset: Preset,
     events_per_class: int,
@@ -304,7 +300,7 @@ def event_specs(
     An event depends only on (seed, family, class, number): different families have different seeds. The noise levels
     `snr` [dB], if any, alternate. At least `minimum` events per class are required.
     """
-    count = check_spec_event_count(events_per_class, minimum)
+    count = check_integer("events_per_class", events_per_class, minimum, MAX_PER_CLASS)
     specs = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._base.checks import check_name
+from pqswarm._base.checks import check_integer, check_name
 from pqswarm._base.random import checked_seed, derived_seed, stream
 from pqswarm._base.text import file_text, printable
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.datasets.dataset import EventSpec, check_spec_event_count, event_specs
+from pqswarm.datasets.dataset import MAX_PER_CLASS, EventSpec, event_specs
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds
 from pqswarm.events import EVENT_CLASSES, Event, Preset, check_snr, get_preset
@@ -374,7 +374,7 @@ def list_training_specs(
     events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
 ) -> "list[TrainingSpec]":
     """List the events of ``"training"`` for one of BANDWIDTHS, without classes that it cannot show."""
-    count = check_spec_event_count(events_per_class, minimum)
+    count = check_integer("events_per_class", events_per_class, minimum, MAX_PER_CLASS)
     levels = snr or TRAINING_SNR
     usual = _UNDISTURBED if family == TRAINED else 1
     highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
@@ -548,7 +548,7 @@ def train(
         if isinstance(chosen, str):
             allowed &= np.isin(FEATURES, list(MEASURES))
         if isinstance(chosen, str) or not number:
-            made = make_training_events(
+            features, labels, _ = make_training_events(
                 chosen,
                 events_per_class,
                 levels,
@@ -558,7 +558,6 @@ def train(
                 progress=progress,
                 minimum=10,
             )
-            features, labels = made[:2]
         elif number:
             allowed &= ~np.isin(FEATURES, WHOLE)  # these events would have other values at that bandwidth
         if not allowed.any():
@@ -736,12 +735,11 @@ class ModelCheck:
     def types(self) -> dict[str, float]:
         """Return the accuracy of each type."""
         types = np.array([class_type(name) for name in self.class_names])
-        totals = self.confusion.sum(axis=1)
-        accuracies = {}
-        for event_type in dict.fromkeys(types.tolist()):
-            ours = types == event_type
-            accuracies[event_type] = float(self.confusion[np.ix_(ours, ours)].sum() / totals[ours].sum())
-        return accuracies
+        members = {event_type: np.flatnonzero(types == event_type) for event_type in dict.fromkeys(types.tolist())}
+        return {
+            event_type: float(self.confusion[np.ix_(own, own)].sum() / self.confusion[own].sum())
+            for event_type, own in members.items()
+        }
 
     def table(self) -> str:
         """Return the confusion matrix in Markdown."""

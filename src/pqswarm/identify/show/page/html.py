@@ -73,16 +73,15 @@ _ANY_ERROR = Exception
 """Any error in reading waveforms again; the row of the event is kept."""
 
 
-@dataclass(frozen=True)
-class ListedIntervals:
-    """The interval shown first, and those the page has pictures of, finest last [s]."""
-
-    first: tuple[float, float]
-    kept: tuple[tuple[float, float], ...]
+_Interval = tuple[float, float]
+"""Start and end [s]."""
 
 
-def listed_intervals_near_event(event: "Event", length: float) -> ListedIntervals:
-    """Choose the intervals of a recording of that length [s]: the whole, the surroundings of an event, its cycles."""
+def listed_intervals_near_event(event: "Event", length: float) -> tuple[_Interval, list[_Interval]]:
+    """Choose the interval of a recording of that length [s] that is shown first, and those with pictures.
+
+    These are the whole, the surroundings of an event, and its cycles.
+    """
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
     start, end = shown_interval(event)
@@ -97,7 +96,7 @@ def listed_intervals_near_event(event: "Event", length: float) -> ListedInterval
         middle_level = (start - 0.5, end + 0.5)
         fine = (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
-    return ListedIntervals((max(start, 0.0), min(end, length)), tuple(kept))
+    return (max(start, 0.0), min(end, length)), kept
 
 
 def describe_listed_recording(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
@@ -132,7 +131,7 @@ def choose_listed_status(recording: "RecordingSource") -> "list[StatusChannel]":
 
 
 def list_interval_views(
-    recording: "RecordingSource", shown: "ListedRecording", near: Sequence[ListedIntervals], channels: Sequence[int]
+    recording: "RecordingSource", shown: "ListedRecording", near: Sequence[Sequence[_Interval]], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return the packed pictures of the intervals around events; each level has twice the parts of the last."""
     n_parts = max(min(_MAX_PARTS, _MAX_BYTES // (38 * max(len(channels), 1))), 2)
@@ -142,7 +141,7 @@ def list_interval_views(
     views = []
     exact: list[tuple[int, int]] = []
     for start, end, times in dict.fromkeys(
-        (*interval, 2**level) for one in near for level, interval in enumerate(one.kept)
+        (*interval, 2**level) for kept in near for level, interval in enumerate(kept)
     ):
         first, stop = int(start * rate), min(int(end * rate) + 1, recording.n_samples)
         if any(a <= first and stop <= b for a, b in exact):
@@ -422,7 +421,7 @@ def _read_listed_event_waveforms(
     events = _sort_listed_waveforms(listed)
     data: dict[str, Any] = {
         "header": describe_listed_recording(recording, channels),
-        "views": list_interval_views(recording, shown, near, channels),
+        "views": list_interval_views(recording, shown, [kept for _, kept in near], channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
         "events": [
             {
@@ -434,7 +433,7 @@ def _read_listed_event_waveforms(
             }
             for one in events[:_MAX_EVENTS]
         ],
-        "first": {one.number: interval.first for one, interval in zip(chosen, near, strict=True)},
+        "first": {one.number: first for one, (first, _) in zip(chosen, near, strict=True)},
     }
     moving = sum(one.places.size > 1 for one in recording.status)
     drawn = len(data["header"]["status"])
@@ -834,10 +833,14 @@ def page_html(
     kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in analyses]
     listed = list_events(kept)
     waveforms = read_listed_waveforms(listed, find)
-    figures = [_PageFigure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
-    figures.sort(key=lambda figure: rank_event(figure.listed.found.event), reverse=True)
+    figures: list[dict[str, Any]] = [
+        {"listed": event, "place": place, "note": one.note}  # with the place of its waveforms
+        for place, one in enumerate(waveforms)
+        for event in one.events
+    ]
+    figures.sort(key=lambda figure: rank_event(figure["listed"].found.event), reverse=True)
     worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
-    drawn = {figure.listed.number for figure in figures}
+    drawn = {event.number for one in waveforms for event in one.events}
     csv = export_csv_table(
         (row for one in kept for row in one.analysis.rows()),
         columns=[name for name in COLUMNS if name not in ("path", "caveats")],
@@ -934,15 +937,6 @@ def _page_html_charts(events: Sequence[ListedEvent]) -> list[PageChart]:
         tips.append(", ".join(filter(None, words)))
     links = [f"#event-{one.number}" for one in events]
     return draw_page_charts([one.found for one in events], tips, links) if events else []
-
-
-@dataclass(frozen=True, eq=False)
-class _PageFigure:
-    """An event, the index of its waveforms, and a note."""
-
-    listed: ListedEvent
-    place: int
-    note: str
 
 
 def _page_html_figures_note(number: int, events: int) -> str:
