@@ -599,72 +599,54 @@ def _count_page_cells(names: Sequence[str], durations: Sequence[Sequence[float]]
 
 
 class _PageChartPoint(NamedTuple):
-    """An event on a chart: what it is, its duration [s] and voltage [%], tip and link."""
+    """An event on a chart, its duration [s] and voltage [%]."""
 
-    found: EventResult
+    listed: ListedEvent
     seconds: float
     percent: float
-    tip: str
-    link: str
 
 
-@dataclass(frozen=True)
-class PageChart:
-    """A chart: name, caption, picture, numbers of events by place, the same as text, and a note on how to read it."""
-
-    name: str
-    caption: str
-    picture: Markup
-    places: dict[str, int]
-    counts: str
-    note: str
-
-
-def draw_page_charts(events: Sequence[EventResult], tips: Sequence[str], links: Sequence[str]) -> list[PageChart]:
-    """Draw the events that have a place on a curve on ITIC and SEMI F47; each has a text and a link."""
+def draw_page_charts(listed: Sequence[ListedEvent]) -> list[dict[str, Any]]:
+    """Draw the events that have a place on a curve on ITIC and SEMI F47, and count them by place."""
     shown = [
-        _PageChartPoint(found, *place, *words)
-        for found, *words in zip(events, tips, links, strict=True)
-        if (place := tolerance_curve_point(found.event)) is not None
+        _PageChartPoint(one, *place) for one in listed if (place := tolerance_curve_point(one.found.event)) is not None
     ]
-    dips = [one for one in shown if one.found.event.type in ("sag", "interruption")]
+    dips = [one for one in shown if one.listed.found.event.type in _LOW]
     itic, semi = (
         _PageChartAxes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3))
     )
     return [
-        PageChart(
-            "itic",
-            ITIC.title,
-            itic.draw(_page_itic_lines(itic), ITIC, shown),
-            (places := _page_chart_places(ITIC, shown)),
-            _page_chart_counts(
-                places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"
+        {
+            "name": "itic",
+            "caption": ITIC.title,
+            "picture": itic.draw(_page_itic_lines(itic), ITIC, shown),
+            "counts": _page_chart_counts(
+                ITIC, shown, "in the prohibited region", "in the no-damage region", "in the no-interruption region"
             ),
-            "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
-            "peak voltage and their decay time (our choice). An arrow marks what the record cuts: it lasted longer.",
-        ),
-        PageChart(
-            "semi-f47",
-            SEMI.title,
-            semi.draw(_page_semi_lines(semi), SEMI, dips),
-            (places := _page_chart_places(SEMI, dips)),
-            _page_chart_counts(places, "", "below the curve", "on or above it"),
-            "Dips and interruptions. The solid line, from 50 ms on, is mandatory for semiconductor equipment; the "
-            "dashed ones are recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against "
-            "the solid line up to 1 s, then against the dashed ones.",
-        ),
+            "note": "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are "
+            "placed at the peak voltage and their decay time (our choice). An arrow marks what the record cuts: it "
+            "lasted longer.",
+        },
+        {
+            "name": "semi-f47",
+            "caption": SEMI.title,
+            "picture": semi.draw(_page_semi_lines(semi), SEMI, dips),
+            "counts": _page_chart_counts(SEMI, dips, "", "below the curve", "on or above it"),
+            "note": "Dips and interruptions. The solid line, from 50 ms on, is mandatory for semiconductor equipment; "
+            "the dashed ones are recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted "
+            "against the solid line up to 1 s, then against the dashed ones.",
+        },
     ]
 
 
-def _page_chart_places(curve: ToleranceCurve, rows: Sequence[_PageChartPoint]) -> dict[str, int]:
-    found = [curve.place(row.percent, row.seconds) for row in rows]
-    return {place: found.count(place) for place in ("above", "below", "inside")}
-
-
-def _page_chart_counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
+def _page_chart_counts(
+    curve: ToleranceCurve, points: Sequence[_PageChartPoint], above: str, below: str, inside: str
+) -> str:
+    """How many events are above a curve, below it, and between, as far as there are words for it."""
+    places = [curve.place(one.percent, one.seconds) for one in points]
     titles = {"above": above, "below": below, "inside": inside}
-    counts = [f"{places[place]} {text}" for place, text in titles.items() if text]
-    return f"{count_text(sum(places.values()), 'event')}: {join_words(counts)}."
+    counts = [f"{places.count(place)} {text}" for place, text in titles.items() if text]
+    return f"{count_text(len(points), 'event')}: {join_words(counts)}."
 
 
 class _PageChartAxes:
@@ -694,7 +676,7 @@ class _PageChartAxes:
     def draw(self, lines: list[str], curve: ToleranceCurve, rows: Sequence[_PageChartPoint]) -> Markup:
         """Return the whole picture."""
         label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
-        shown = sorted(rows, key=lambda row: rank_event(row.found.event))[-_MAX_POINTS:]
+        shown = sorted(rows, key=lambda row: rank_event(row.listed.found.event))[-_MAX_POINTS:]
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
             f'aria-label="{escape(label)}">',
@@ -733,11 +715,14 @@ class _PageChartAxes:
         ]
 
     def _point(self, row: _PageChartPoint) -> str:
-        event_type = row.found.event.type
+        found = row.listed.found
+        event_type = found.event.type
         x = self.x(row.seconds)
         y = self.y(row.percent)
-        tip = escape(row.tip)
-        is_cut = row.found.event.cut_start or row.found.event.cut_end
+        analysis = row.listed.recording.analysis
+        words = (rows.event_sentence(found), rows.row_moment(found, analysis.start), analysis.station)
+        tip = escape(f"{row.listed.number}: {', '.join(filter(None, words))}")
+        is_cut = found.event.cut_start or found.event.cut_end
         longer = f'<path class="longer" d="M{x + 6:g} {y:g}h10m-4 -4l4 4l-4 4"/>' if is_cut else ""
         if row.percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
@@ -746,9 +731,9 @@ class _PageChartAxes:
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
         return (
-            f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" '
+            f'<a href="#event-{row.listed.number}" class="point" data-type="{escape(event_type)}" '
             f'data-seconds="{row.seconds:.6g}" data-percent="{row.percent:.6g}" '
-            f'fill="{row_color(row.found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}{longer}</g>'
+            f'fill="{row_color(found)}" aria-label="{tip}"><g class="mark"><title>{tip}</title>{shape}{longer}</g>'
             "</a>"
         )
 
@@ -888,7 +873,7 @@ def page_html(
         waveforms=[one.json for one in waveforms],
         drawn=drawn,
         figures_note=_page_html_figures_note(len(figures), len(listed)),
-        charts=_page_html_charts(listed),
+        charts=draw_page_charts(listed) if listed else [],
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=[table for table in tables if table is not None],
         remarks=[f"{one.analysis.source or 'recording'}: {text}" for one in kept for text in one.analysis.remarks],
@@ -923,20 +908,6 @@ def _bind_page_html_units(text: str) -> str:
 def _keep_page_html_together(text: str) -> str:
     """Break lines only before a bracket."""
     return text.replace(" ", "\u00a0").replace("\u00a0(", " (")
-
-
-def _page_html_charts(events: Sequence[ListedEvent]) -> list[PageChart]:
-    tips = []
-    for one in events:
-        analysis = one.recording.analysis
-        words = (
-            f"{one.number}: {rows.event_sentence(one.found)}",
-            rows.row_moment(one.found, analysis.start),
-            analysis.station,
-        )
-        tips.append(", ".join(filter(None, words)))
-    links = [f"#event-{one.number}" for one in events]
-    return draw_page_charts([one.found for one in events], tips, links) if events else []
 
 
 def _page_html_figures_note(number: int, events: int) -> str:
