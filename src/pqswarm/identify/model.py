@@ -1,5 +1,6 @@
 """A model and its file: features of training events, and the classifier fitted to them for a recording's bandwidth."""
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -355,6 +356,16 @@ class Model:
             f"<Model: {self.classifier.name}, {len(self.tables[0].labels)} events of {len(self.class_names)} classes, "
             f"preset {self.origin.get('preset', '')!r}, seed {self.origin.get('seed', '')}>"
         )
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all that its predictions depend on."""
+        total = hashlib.sha256(repr((self.class_names, self.subsets, self.classifier.name)).encode())
+        total.update(repr(sorted(dict(self.classifier.settings).items())).encode())
+        for table in self.tables:
+            for array in (table.codes, table.labels, table.knots):
+                total.update(array.tobytes())
+        return total.hexdigest()
 
     @cached_property
     def _fitted(self) -> dict[FeatureSubset, tuple[ModelExperts, ModelDistance | None]]:

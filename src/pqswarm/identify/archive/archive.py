@@ -439,7 +439,7 @@ class Archive:
         )
         rows = self.database.named_rows(query)
         files = self.files.by_content(sorted({row["content"] for row in rows}))
-        site_of = cache(ArchiveAnalyzer.of(self, {}).site_of)
+        site_of = cache(ArchiveAnalyzer({}, self.sites()).site_of)
         corrections = []
         for row in rows:
             paths = [file.path for file in files.get(row["content"], ())] or [Path(row["name"])]
