@@ -366,7 +366,9 @@ class Watcher:
             if stamp and moment - since >= self.settle and not candidate.is_incomplete:
                 ready.append(candidate)
         self._seen = present
-        self._forget_vanished()
+        mine = (one.path for one in self.archive.files.waiting() if one.path.is_relative_to(self.folder))
+        if gone := [path for path in mine if not path.exists()]:  # before they were analysed
+            self.archive.files.forget(gone)
         self._retried = {name: retry for name, retry in self._retried.items() if name in present}
         waiting = len(present) - len(ready)
         self._name_waiting(_PATIENCE)
@@ -380,12 +382,6 @@ class Watcher:
                 self._take(candidate)
                 self.deliver()
         return waiting
-
-    def _forget_vanished(self) -> None:
-        """Drop files that vanished before they were analysed."""
-        mine = (one.path for one in self.archive.files.waiting() if one.path.is_relative_to(self.folder))
-        if gone := [path for path in mine if not path.exists()]:
-            self.archive.files.forget(gone)
 
     def _name_waiting(self, patience: float) -> None:
         """Report each incomplete file once, after some time [s]."""

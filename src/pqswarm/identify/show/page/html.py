@@ -3,7 +3,6 @@
 import base64
 import gzip
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -413,6 +412,8 @@ def read_listed_waveforms(
 def _read_listed_event_waveforms(
     recording: RecordingSource, chosen: list[ListedEvent], listed: list[ListedEvent]
 ) -> ListedWaveforms:
+    from jinja2.utils import htmlsafe_json_dumps
+
     shown = chosen[0].recording
     length = recording.n_samples / recording.sampling_rate
     channels = choose_listed_channels(recording, shown.analysis)
@@ -442,15 +443,9 @@ def _read_listed_event_waveforms(
         notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
     if drawn < moving:
         notes.append(f"{drawn} of {moving} changing status channels are shown.")
-    return ListedWaveforms(tuple(chosen), _listed_waveforms_json(data), " ".join(notes))
-
-
-def _listed_waveforms_json(value: Any) -> Markup:
-    """JSON for a ``<script>`` element: no channel name can end it or start a comment."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Markup(text)  # noqa: S704 (it contains no markup)
+    # No channel name can end the script, or start a comment.
+    text = htmlsafe_json_dumps(data, allow_nan=False, separators=(",", ":"))
+    return ListedWaveforms(tuple(chosen), text, " ".join(notes))
 
 
 _EPOCH = datetime(2000, 1, 1)
