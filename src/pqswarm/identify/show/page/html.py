@@ -537,15 +537,6 @@ def _page_event_points(rows: Iterable[ListedEvent], event_types: Sequence[str]) 
     return [tolerance_curve_point(one.event) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
-@dataclass(frozen=True)
-class PageCells:
-    """A table of voltages (rows) and durations (columns): numbers of events, and of those too long for the table."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
-    longer: int
-
-
 def _merge_page_dips(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
@@ -567,30 +558,40 @@ def _merge_page_dips(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     return found
 
 
-def count_page_dips(rows: Sequence[ListedEvent]) -> PageCells:
-    """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8)."""
+def count_page_dips(rows: Sequence[ListedEvent]) -> Table | None:
+    """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8); None without any."""
     levels = ((inf, 80.0), (80.0, 70.0), (70.0, 40.0), (40.0, 5.0), (5.0, -inf))
     names = ("90 > u ≥ 80", "80 > u ≥ 70", "70 > u ≥ 40", "40 > u ≥ 5", "5 > u")
     found = _merge_page_dips(rows)
     inside = [[length for length, voltage in found if low <= voltage < high] for high, low in levels]
-    return _count_page_cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
+    caption = "Dips and interruptions by residual voltage [%] and duration [ms]"
+    return _count_page_cells("dips", caption, names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
 
 
-def count_page_swells(rows: Sequence[ListedEvent]) -> PageCells:
-    """Count swells in the cells of EN 50160:2010, Table 3."""
+def count_page_swells(rows: Sequence[ListedEvent]) -> Table | None:
+    """Count swells in the cells of EN 50160:2010, Table 3; None without any."""
     found = _page_event_points(rows, _HIGH)
     inside = [[length for length, voltage in found if (voltage >= 120) == high] for high in (True, False)]
-    return _count_page_cells(("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
+    caption = "Swells by voltage [%] and duration [ms]"
+    return _count_page_cells("swells", caption, ("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
 
 
-def _count_page_cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> PageCells:
-    """Durations [s] counted by interval; those shorter than 10 ms are in the first column."""
+def _count_page_cells(
+    name: str, caption: str, levels: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]
+) -> Table | None:
+    """A table of the numbers of durations [s] by level and interval; None if there are none."""
+    if not any(durations):
+        return None
     columns = [f"{1000 * a:,g} to {1000 * b:,g}" for a, b in pairwise([0.01, *ends])]
-    counts = tuple(
-        (name, tuple(sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])))
-        for name, line in zip(names, durations, strict=True)
+    counts = [[sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])] for line in durations]
+    rows = [{"u": level, **dict(zip(columns, line, strict=True))} for level, line in zip(levels, counts, strict=True)]
+    note = (
+        "Cells of EN 50160:2010, after IEC 61000-2-8; limits belong to the shorter duration. Events shorter than 10 ms "
+        "are in the first column."
     )
-    return PageCells(tuple(columns), counts, sum(value > ends[-1] for line in durations for value in line))
+    if longer := sum(value > ends[-1] for line in durations for value in line):
+        note += f" Longer than a minute, in no cell: {longer}."
+    return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
 class _PageChartPoint(NamedTuple):
@@ -842,12 +843,7 @@ def page_html(
         read_styles("waves.css") if figures else "",
         _read_page_html_template("pqswarm.identify.show.page", "page.css"),
     ]
-    tables = (
-        _page_html_cell_table(
-            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_page_dips(listed)
-        ),
-        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_page_swells(listed)),
-    )
+    tables = (count_page_dips(listed), count_page_swells(listed))
     text = environment.get_template(
         "page.html.jinja"
     ).render(
@@ -934,19 +930,6 @@ def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[L
     if len(table) > _MAX_SITES:
         note += f" The first {_MAX_SITES - 1} of {len(table) - 1} sites are listed."
     return Table("sarfi", "SARFI", table[:_MAX_SITES], note=note)
-
-
-def _page_html_cell_table(name: str, caption: str, cells: PageCells) -> Table | None:
-    if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):
-        return None
-    rows = [{"u": level, **dict(zip(cells.columns, numbers, strict=True))} for level, numbers in cells.rows]
-    note = (
-        "Cells of EN 50160:2010, after IEC 61000-2-8; limits belong to the shorter duration. Events shorter than 10 ms "
-        "are in the first column."
-    )
-    if cells.longer:
-        note += f" Longer than a minute, in no cell: {cells.longer}."
-    return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
 def _describe_for_page_html(analysis: "Analysis") -> dict[str, Any]:
