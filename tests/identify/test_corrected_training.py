@@ -127,7 +127,8 @@ def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
     assert found.correction is one
 
 
-def test_features_are_those_of_identify(analysis, june):
+def test_features_are_those_of_identify(analysis, june, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS)
     (one,) = find_corrected_events([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in analysis.events[0].window)
@@ -141,6 +142,7 @@ def test_features_are_those_of_identify(analysis, june):
 
 
 def test_how_much_a_corrected_event_weighs(analysis, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS)
     (one,) = find_corrected_events([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
 

@@ -486,8 +486,7 @@ def analyze_queued_file(
     workbench: Workbench, archive: Archive, file: RecordingFile, progress: Callable[[int, int], None]
 ) -> AnalyzedFile:
     """Analyse a file with its time series, without opening anything outside its folder."""
-    options = {"model": workbench.model or default_model(), "site": workbench.site}
-    analyzer = ArchiveAnalyzer(options, archive.sites())
+    analyzer = ArchiveAnalyzer({"model": workbench.model or default_model(), "site": workbench.site}, archive.sites())
     with opening_only_inside(file.home):
         found = analyzer.analyze(file.path, progress=progress, keep_series=True)
     reasons = (
