@@ -59,7 +59,7 @@ def test_no_module_is_hidden_by_what_its_package_exports(name):
 
 def test_figures_of_recordings_and_the_style_of_figures_need_no_study():
     """`identify --pdf` must not need the dependencies of studies."""
-    program = "import pqswarm.report.style, pqswarm.identify.show.sheet, sys; print(*sys.modules)"
+    program = "import pqswarm.report.style, pqswarm.identify.show.figures, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = run.stdout.split()
     assert "pqswarm.report.style" in loaded

@@ -183,6 +183,6 @@ def test_levels_are_those_of_the_paper_or_any_array():
 
 def test_a_noisy_event_of_a_preset_without_noise():
     """As training asks for it, also on the presets of the paper."""
-    clean, noisy = (event_specs(PAPER, 1, 0, snr=snr)[2].make(PAPER).signal for snr in ((), (20.0,)))
+    clean, noisy = (event_specs(PAPER, 1, 0, snr=snr)[2].make().signal for snr in ((), (20.0,)))
     noise = noisy - clean
     assert 10 * np.log10((clean**2).mean() / (noise**2).mean()) == pytest.approx(20.0, abs=0.2)

@@ -15,8 +15,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter
 from pqswarm.identify.archive.export import check_archive, export_archive, export_query, export_table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
-from pqswarm.identify.show.page.html import page_sarfi
-from pqswarm.identify.show.page.listing import ListedRecording, list_events
+from pqswarm.identify.show.page.html import ListedRecording, list_events, page_sarfi
 from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure.event import EVENT_TYPES as ALL_TYPES
 from pqswarm.measure.incidents.stages import Incident, IncidentStage

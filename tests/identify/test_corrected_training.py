@@ -27,14 +27,15 @@ from pqswarm.identify import (
 from pqswarm.identify.archive.files import look_at_file
 from pqswarm.identify.features import FEATURES
 from pqswarm.identify.folder.batch import find_batch_candidate
-from pqswarm.identify.training.corrections import (
+from pqswarm.identify.training import (
+    TRAINING_SNR,
     CorrectedEvent,
     find_corrected_events,
     make_corrected_features,
+    make_training_events,
     merge_corrections,
     read_corrections,
 )
-from pqswarm.identify.training.train import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, Site, read, write_comtrade
 
 RATE = 25_000.0
@@ -57,7 +58,7 @@ def telegram(start=0.2, amplitude=0.15, phase=0.0):
 @pytest.fixture(autouse=True)
 def _one_bandwidth(monkeypatch):
     """To save time."""
-    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:1])
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def generated():
 
 def small(corrections):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pqswarm.identify.training.train.make_training_events", lambda *_, **__: generated())
+        patch.setattr("pqswarm.identify.training.make_training_events", lambda *_, **__: generated())
         return train(get_preset("field").with_classes(FEW), 10, subset=NAMES, corrections=corrections, n_jobs=1)
 
 
@@ -127,7 +128,8 @@ def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
     assert found.correction is one
 
 
-def test_features_are_those_of_identify(analysis, june):
+def test_features_are_those_of_identify(analysis, june, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS)
     (one,) = find_corrected_events([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in analysis.events[0].window)
@@ -141,6 +143,7 @@ def test_features_are_those_of_identify(analysis, june):
 
 
 def test_how_much_a_corrected_event_weighs(analysis, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS)
     (one,) = find_corrected_events([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
 
@@ -200,7 +203,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, analysis):
 
 
 def test_whatever_happens_with_a_recording_is_named(analysis, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.corrections._find_corrected_in_recording", lambda *_: 1 / 0)
+    monkeypatch.setattr("pqswarm.identify.training._find_corrected_in_recording", lambda *_: 1 / 0)
     used = correction_of(analysis, analysis.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analyzed: ZeroDivisionError"),

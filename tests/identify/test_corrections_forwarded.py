@@ -7,8 +7,8 @@ from tests.identify.invented import add, analysis, event, recording
 
 from pqswarm.identify import ArchiveQueries, EventFilter
 from pqswarm.identify.archive.export import export_csv_table, export_query
+from pqswarm.identify.show.figures import draw_sheet
 from pqswarm.identify.show.page import page_html
-from pqswarm.identify.show.sheet import draw_sheet
 from pqswarm.measure.incidents.stages import Incident, IncidentStage
 
 FAULT = Incident("fault", 0.96, ("A dips",), (IncidentStage(0.4, 0.48, "low on A"),), (0, 1), 0.4, 0.75, phases="A")

@@ -10,8 +10,7 @@ from tests.identify.invented import analysis, event, recording, renamed
 from tests.recordings.builders import Watched
 
 from pqswarm.identify.show import figures
-from pqswarm.identify.show.figures import plot_event
-from pqswarm.identify.show.sheet import SheetBook, draw_sheet
+from pqswarm.identify.show.figures import SheetBook, draw_sheet, plot_event
 from pqswarm.measure import Incident, IncidentStage
 
 SAG = event(magnitude=0.62, start=0.4, duration=0.08)

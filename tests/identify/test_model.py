@@ -45,7 +45,7 @@ from pqswarm.identify.model import (
     scale_for_model,
 )
 from pqswarm.identify.show.figures import plot_event
-from pqswarm.identify.training.train import (
+from pqswarm.identify.training import (
     HELD_OUT,
     TRAINED,
     TRAINING_SNR,
@@ -72,7 +72,7 @@ def test_round_trip(small, small_file, tmp_path):
 
 @pytest.mark.slow
 def test_same_seed_same_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:2])
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:2])
     some = get_preset("field").with_classes(FEW)
 
     def content(name, **settings):
@@ -86,7 +86,7 @@ def test_same_seed_same_bytes(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_same_seed_same_bytes_with_a_search(tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:1])
     first, again = (
         train(events_per_class=10, search="merit", max_evaluations=40, n_jobs=jobs).save(tmp_path / f"{jobs}.npz")
         for jobs in (1, 2)
@@ -113,8 +113,8 @@ def events_of_few():
     ids=lambda one: one if isinstance(one, str) else one.describe(),
 )
 def test_any_classifier_with_probabilities(classifier, events_of_few, tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.train.make_training_events", lambda *_, **__: events_of_few)
-    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:2])
+    monkeypatch.setattr("pqswarm.identify.training.make_training_events", lambda *_, **__: events_of_few)
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:2])
     search = None if isinstance(classifier, EstimatorClassifier) else "sffs"
     some = get_preset("field").with_classes(FEW)
     model = train(some, events_per_class=10, classifier=classifier, search=search, max_evaluations=60, subset=NAMES)

@@ -29,7 +29,7 @@ def preset(monkeypatch):
 
 
 def test_a_new_class_is_drawn_trained_and_offered_to_events_of_its_type(preset, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:1])
     events, before = make_dataset(3, preset=preset), make_dataset(3, preset="field")
     assert events.class_names == ("pure_sinusoid", "sag", "swell", "sag_with_jump")
     assert np.array_equal(events.seeds[events.y == 1], before.seeds[before.y == before.class_names.index("sag")])

@@ -36,8 +36,8 @@ from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.identify import Analysis, Failure
+    from pqswarm.identify.show.figures import SheetBook
     from pqswarm.identify.show.page import ListedRecording
-    from pqswarm.identify.show.sheet import SheetBook
     from pqswarm.recordings import RecordingSource, Site
 
 
@@ -215,7 +215,7 @@ class _IdentifyResults:
     def add_sheets(self, source: "RecordingSource", analysis: "Analysis") -> None:
         """Add a sheet for each incident, which needs the recording."""
         if analysis.incidents:
-            from pqswarm.identify.show.sheet import SheetBook
+            from pqswarm.identify.show.figures import SheetBook
 
             self.sheets = self.sheets or SheetBook()
             self.sheets.add(source, analysis, analysis.incidents)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pqswarm.identify import Model, ModelCheck
-    from pqswarm.identify.training.corrections import Progress
+    from pqswarm.identify.training import Progress
 
 _MAX_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)

@@ -88,7 +88,7 @@ def watch(
             watcher = Watcher(
                 folder,
                 book,
-                lambda path: ArchiveAnalyzer.of(book, options).analyze(path),  # a site may be edited meanwhile
+                lambda path: ArchiveAnalyzer(options, book.sites()).analyze(path),  # a site may be edited meanwhile
                 receivers,
                 settle=settle,
                 say=_print_watch_message,

@@ -262,32 +262,29 @@ def _check_dataset_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray],
                 raise FileFormatError(f"is damaged: it holds impossible values of {name}.")
 
 
-_MAX_PER_CLASS = 100_000
+MAX_PER_CLASS = 100_000
+"""Maximum number of events of each class."""
 
 
 @dataclass(frozen=True)
 class EventSpec:
-    """An event to generate; `snr` [dB] replaces the noise of the preset."""
+    """An event of a preset to generate; `snr` [dB] replaces the noise of the preset."""
 
     event_class: str
     source: str
     seed: int
+    preset: Preset
     snr: float | None = None
 
-    def make(self, preset: Preset) -> Event:
+    def make(self) -> Event:
         """Generate the event."""
-        own = self.snr is not None and "snr" in preset.ranges(self.event_class, self.source)
+        own = self.snr is not None and "snr" in self.preset.ranges(self.event_class, self.source)
         noise = {"snr": self.snr} if self.snr is not None and own else {}
-        event = generate(self.event_class, self.seed, preset, source=self.source, **noise)
+        event = generate(self.event_class, self.seed, self.preset, source=self.source, **noise)
         if self.snr is None or own:
             return event
         stream = noise_stream(self.seed, self.snr, own=True)
         return replace(event, signal=add_noise(event.signal, self.snr, stream))
-
-
-def check_spec_event_count(events_per_class: int, minimum: int) -> int:
-    """Return the number of events of each class, or raise an error that names it."""
-    return check_integer("events_per_class", events_per_class, minimum, _MAX_PER_CLASS)
 
 
 def event_specs(
@@ -303,7 +300,7 @@ def event_specs(
     An event depends only on (seed, family, class, number): different families have different seeds. The noise levels
     `snr` [dB], if any, alternate. At least `minimum` events per class are required.
     """
-    count = check_spec_event_count(events_per_class, minimum)
+    count = check_integer("events_per_class", events_per_class, minimum, MAX_PER_CLASS)
     specs = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word
@@ -312,7 +309,7 @@ def event_specs(
         for number, (before, after) in enumerate(pairwise(quota)):
             level = snr[number % len(snr)] if snr else None
             source = "bench" if after > before else "model"
-            specs.append(EventSpec(event_class, source, derived_seed(seed, (*family, word, number)), level))
+            specs.append(EventSpec(event_class, source, derived_seed(seed, (*family, word, number)), preset, level))
     return specs
 
 
@@ -371,7 +368,7 @@ def make_dataset(
     levels = _check_noise_levels(snr)
     seed = checked_seed(seed)
     specs = event_specs(chosen, events_per_class, seed)
-    events, values = _produce_dataset(specs, chosen, levels, options, effective_jobs(n_jobs), progress)
+    events, values = _produce_dataset(specs, levels, options, effective_jobs(n_jobs), progress)
     names = sorted({name for event in events for name in event.parameters})
     return Dataset(
         features=values,
@@ -434,7 +431,6 @@ def _check_noise_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
 
 def _produce_dataset(
     specs: list[EventSpec],
-    preset: Preset,
     levels: tuple[float, ...],
     options: FeatureOptions,
     n_jobs: int,
@@ -447,7 +443,7 @@ def _produce_dataset(
 
     tasks = [specs[i : i + _EVENTS_PER_TASK] for i in range(0, len(specs), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
-        delayed(_produce_dataset_events)(task, preset, levels, options) for task in tasks
+        delayed(_produce_dataset_events)(task, levels, options) for task in tasks
     )
     events: list[Event] = []
     features: list[FloatArray] = []
@@ -456,17 +452,17 @@ def _produce_dataset(
         features += some_features
         if progress is not None:
             progress(len(events), len(specs))
-    _dataset_feature_count({matrix.shape[1] for matrix in features}, preset.name)
+    _dataset_feature_count({matrix.shape[1] for matrix in features}, specs[0].preset.name)
     return events, np.stack(features, axis=1)
 
 
 def _produce_dataset_events(
-    specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
+    specs: list[EventSpec], levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
     """Generate some events, and for each a matrix with one row of features per noise level."""
     from pqswarm._kernels.lanes import LANES
 
-    events = [spec.make(preset) for spec in specs]
+    events = [spec.make() for spec in specs]
     features: list[FloatArray] = [np.empty((0, 0))] * len(events)
     alike: dict[tuple[float, float, int], list[int]] = {}
     for i, event in enumerate(events):

@@ -333,8 +333,12 @@ class _PresetReader:
             ranges |= _read_preset_ranges(shared, catalog)
         with _located_in_preset(f"[{label}]"):
             spectrum = self._spectrum(own, taken)
-            if spectrum:
-                ranges = _with_preset_spectrum(ranges, spectrum)
+            if spectrum:  # in place of the first harmonic
+                ranges = {
+                    key: value
+                    for name, spec in ranges.items()
+                    for key, value in (spectrum if name in spectrum else {name: spec}).items()
+                }
             elif any(name in own or name in self.common for name in HARMONICS):
                 ranges.pop("spectrum", None)
             for name in own:
@@ -413,14 +417,6 @@ def _parameters_of_class(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     required, taken = _model_keywords(event_class.model)
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
     return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
-
-
-def _with_preset_spectrum(ranges: Ranges, spectrum: Ranges) -> Ranges:
-    """The ranges, with those of spectra in place of the first harmonic."""
-    replaced: Ranges = {}
-    for name, spec in ranges.items():
-        replaced |= spectrum if name in spectrum else {name: spec}
-    return replaced
 
 
 def _check_preset_draws(preset: Preset) -> None:

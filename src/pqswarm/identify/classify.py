@@ -369,7 +369,10 @@ class _EventClassifier:
         if event.type not in _OF_SYSTEMS and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
             if prediction is not None:
-                probabilities, known = _classified_probabilities(prediction)
+                ranked = prediction.best(count=len(prediction.class_names))
+                probabilities = {name: probability for name, probability in ranked if probability > 0}
+                # If the standard allows a single class, the event has it, whether known or not.
+                known = bool(prediction.known[0]) or len(probabilities) == 1
         if probabilities and is_bundled:
             probabilities = calibrate_probabilities(probabilities, event.type, result, rate / frequency)
         if not probabilities:
@@ -447,13 +450,3 @@ class _EventClassifier:
                 "fundamental."
             )
         return said
-
-
-def _classified_probabilities(prediction: Prediction) -> tuple[dict[str, float], bool]:
-    """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
-    probabilities = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
-    ordered = sorted(
-        ((name, probability) for name, probability in probabilities if probability > 0), key=lambda item: -item[1]
-    )
-    # If the standard allows a single class, the event has it, whether known or not.
-    return dict(ordered), bool(prediction.known[0]) or len(ordered) == 1

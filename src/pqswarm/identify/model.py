@@ -1,5 +1,6 @@
 """A model and its file: features of training events, and the classifier fitted to them for a recording's bandwidth."""
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -357,11 +358,17 @@ class Model:
         )
 
     @cached_property
-    def _experts(self) -> "dict[FeatureSubset, ModelExperts]":
-        return {}
+    def digest(self) -> str:
+        """A digest of all that its predictions depend on."""
+        total = hashlib.sha256(repr((self.class_names, self.subsets, self.classifier.name)).encode())
+        total.update(repr(sorted(dict(self.classifier.settings).items())).encode())
+        for table in self.tables:
+            for array in (table.codes, table.labels, table.knots):
+                total.update(array.tobytes())
+        return total.hexdigest()
 
     @cached_property
-    def _distances(self) -> "dict[FeatureSubset, ModelDistance]":
+    def _fitted(self) -> dict[FeatureSubset, tuple[ModelExperts, ModelDistance | None]]:
         return {}
 
     def subset_for(self, usable: BoolArray | None = None) -> FeatureSubset:
@@ -424,19 +431,19 @@ class Model:
             raise PqswarmError(f"features must be finite, {len(FEATURES)} for each event.")
         subset = self.subset_for(usable)
         table = self.tables[self.subsets.index(subset)]
-        if subset not in self._experts:
-            self._experts[subset] = ModelExperts.fit(self.classifier, table.data, table.labels, len(self.class_names))
-            if subset.farthest < inf:
-                self._distances[subset] = ModelDistance.fit(table.all_data, table.labels)
+        if subset not in self._fitted:
+            self._fitted[subset] = (
+                ModelExperts.fit(self.classifier, table.data, table.labels, len(self.class_names)),
+                ModelDistance.fit(table.all_data, table.labels) if subset.farthest < inf else None,
+            )
+        experts, distance = self._fitted[subset]
         columns = rows[:, [FEATURES.index(name) for name in subset.columns]]
         scaled = scale_for_model(columns, table.knots)
-        scores = self._experts[subset].scores(scaled[:, : len(subset.names)], subset.temperature, subset.discriminant)
+        scores = experts.scores(scaled[:, : len(subset.names)], subset.temperature, subset.discriminant)
         probabilities = model_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
-        if subset.farthest < inf:
-            known = (
-                self._distances[subset].to_nearest(scaled + model_overshoot(columns, table.knots)) <= subset.farthest
-            )
+        if distance is not None:
+            known = distance.to_nearest(scaled + model_overshoot(columns, table.knots)) <= subset.farthest
         return Prediction(self.class_names, probabilities, known)
 
     def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:

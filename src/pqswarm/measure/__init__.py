@@ -4,11 +4,10 @@ Constants marked ``# tuned`` are empirical: they were chosen on recordings and g
 a standard, from statistics or from the sampling.
 """
 
-from pqswarm.measure.characterization import ChannelResult, Characterization, MeasuredSeries
 from pqswarm.measure.detect.urms import half_cycle_rms
 from pqswarm.measure.event import EVENT_TYPES, ChannelEvent, Event
 from pqswarm.measure.incidents.stages import CAUSES, Incident, IncidentStage, Operation
-from pqswarm.measure.pipeline import characterize
+from pqswarm.measure.pipeline import ChannelResult, Characterization, MeasuredSeries, characterize
 from pqswarm.measure.snapshot import ChannelSnapshot, Phasor, PowerSnapshot, Snapshot, SystemSnapshot, measure_at
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import ChannelState

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, shorten
 
 _MOMENTARY_CYCLES = 30.0
 _TEMPORARY_SECONDS = 3.0
@@ -297,10 +297,14 @@ def group_overlapping(parts: Iterable[ChannelEvent]) -> list[list[ChannelEvent]]
 
 
 def restore_record(record: Callable[..., _Record], plain: Mapping[str, Any], what: str) -> _Record:
-    """Restore a frozen record from plain values, or raise :class:`PqswarmError` that it is not `what`."""
+    """Restore a record from plain values, or raise :class:`PqswarmError` that it is not `what`."""
     try:
-        restored: _Record = _event_adapter(record).validate_python(plain)
-    except (ValidationError, RecursionError, TypeError) as error:
+        restored: _Record = _event_adapter(record).validate_python(dict(plain))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PqswarmError(shorten(f"not {what}: {where}{': ' if where else ''}{first['msg']}.", 300)) from None
+    except (RecursionError, TypeError) as error:
         raise PqswarmError(f"not {what}: {error}") from None
     return restored
 

@@ -44,19 +44,6 @@ class PowerSnapshot:
     power_factor: float | None
 
 
-def measure_power(
-    name: str, voltages: str, volts: Sequence[complex], amperes: Sequence[complex], *, between: bool
-) -> PowerSnapshot:
-    """Power of phasors (RMS) of the phases A, B, C; the voltages may be `between` phases: AB, BC, CA."""
-    if between:
-        ab, bc, ca = volts
-        volts = [(ab - ca) / 3, (bc - ab) / 3, (ca - bc) / 3]
-    power = sum(u * complex(i).conjugate() for u, i in zip(volts, amperes, strict=True))
-    apparent = abs(power)
-    factor = power.real / apparent if apparent > 0 else None
-    return PowerSnapshot(name, voltages, float(power.real), float(power.imag), float(apparent), factor)
-
-
 _MAX_CYCLES = 50
 _SIDES = ("around", "before")
 _AROUND = 20.0
@@ -458,9 +445,22 @@ def _measure_power_snapshots(systems: Sequence[_System]) -> tuple[PowerSnapshot,
     busbars = [(system, volts) for system, volts in systems if system.unit == "V"]
     powers = []
     for feeder, amperes in systems if busbars else ():
-        if feeder.unit == "A":
-            bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
-            is_between = bar.zero is None
-            volts = _orient_snapshot_lines(volts) if is_between else volts
-            powers.append(measure_power(feeder.name, bar.name, volts, amperes, between=is_between))
+        if feeder.unit != "A":
+            continue
+        bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
+        if bar.zero is None:  # between phases
+            ab, bc, ca = _orient_snapshot_lines(volts)
+            volts = [(ab - ca) / 3, (bc - ab) / 3, (ca - bc) / 3]
+        power = sum(u * complex(i).conjugate() for u, i in zip(volts, amperes, strict=True))
+        apparent = abs(power)
+        powers.append(
+            PowerSnapshot(
+                name=feeder.name,
+                voltages=bar.name,
+                active=float(power.real),
+                reactive=float(power.imag),
+                apparent=float(apparent),
+                power_factor=power.real / apparent if apparent > 0 else None,
+            )
+        )
     return tuple(powers)

@@ -73,29 +73,23 @@ class _StampStretches:
             self.typical = float(np.median(steps)) if steps.size else 0.0
         self.smallest = min(self.smallest, float(steps.min(initial=np.inf)))
         self.largest = max(self.largest, float(steps.max(initial=-np.inf)))
-        gaps = np.empty(0, np.int64)
-        if self.typical > 0:
-            gaps = np.flatnonzero((steps > 2.5 * self.typical) | (steps < -0.5 * self.typical)) + (self.n == 0)
-            self.n_gaps += gaps.size
-        if gaps.size:
-            self._extend(times[: gaps[0]])
-            self._close()
-            lengths = np.diff(gaps)
-            if lengths.size:
-                i = int(np.argmax(lengths))
-                if self.longest is None or lengths[i] > self.longest.stop - self.longest.first:
-                    self._extend(times[gaps[i] : gaps[i + 1]], self.n + int(gaps[i]))
-                    self._close()
-            self._extend(times[gaps[-1] :], self.n + int(gaps[-1]))
-        else:
-            self._extend(times)
+        is_gap = (steps > 2.5 * self.typical) | (steps < -0.5 * self.typical)
+        gaps = np.flatnonzero(is_gap & (self.typical > 0)) + (self.n == 0)
+        self.n_gaps += gaps.size
+        edges = [0, *gaps.tolist(), times.size]
+        lengths = np.diff(edges)
+        # Of the stretches that begin and end here, the longest is enough.
+        inner = [1 + int(lengths[1:-1].argmax())] if lengths.size > 2 else []
+        for k in dict.fromkeys([0, *inner, lengths.size - 1]):
+            if k:
+                self._close()
+            self._extend(times[edges[k] : edges[k + 1]], self.n + edges[k])
         self.n += times.size
         self.last = float(times[-1])
 
-    def _extend(self, times: FloatArray, first: int | None = None) -> None:
+    def _extend(self, times: FloatArray, first: int) -> None:
         if times.size:
             if self.current is None:
-                first = self.n if first is None else first
                 self.current = _StampStretch(first, first, float(times[0]), 0.0)
             self.current.add(times)
 

@@ -370,7 +370,6 @@ class _TableColumns:
     units: list[str]
     kinds: list[str]
     steps: FloatArray  # of the first column
-    time_column: str | int | None  # given by the caller
 
     @property
     def ascends(self) -> bool:
@@ -385,9 +384,8 @@ class _TableColumns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _choose_time_column(columns: _TableColumns) -> int | None:
+def _choose_time_column(columns: _TableColumns, given: str | int | None) -> int | None:
     """The column that the caller names, else the first by content, else by heading, else the first if it counts."""
-    given = columns.time_column
     if given is not None:
         known: list[str | int] = list(columns.places) if isinstance(given, int) else list(columns.headings)
         if given not in known:
@@ -409,8 +407,8 @@ def _find_time_column(
     options: Options,
 ) -> None:
     """Decide which column is the time; the others are channels."""
-    described = _describe_table_columns(layout.decimal, columns, headings, units, data, options)
-    at = _choose_time_column(described)
+    described = _describe_table_columns(layout.decimal, columns, headings, units, data)
+    at = _choose_time_column(described, options.time_column)
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
         layout.time_kind = _kind_of_time_column(layout, described, at)
@@ -427,7 +425,7 @@ def _find_time_column(
 
 
 def _describe_table_columns(
-    decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
+    decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]]
 ) -> _TableColumns:
     names = list(headings)
     units = list(units)
@@ -440,7 +438,7 @@ def _describe_table_columns(
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(np.array([number_from_text(text.replace(decimal, ".")) for text in cells]))
-    return _TableColumns(columns, headings, names, units, kinds, steps, options.time_column)
+    return _TableColumns(columns, headings, names, units, kinds, steps)
 
 
 def _kind_of_time_column(layout: TableLayout, columns: _TableColumns, at: int) -> str:

@@ -17,7 +17,7 @@ from pqswarm._base.text import file_text
 from pqswarm.app.jobs import ByteCache, Job, JobCancelled
 from pqswarm.app.workbench import Workbench, is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Analysis, Archive, Failure, default_model
+from pqswarm.identify import Analysis, Archive, Failure
 from pqswarm.identify.archive.analyzer import AnalyzedFile, ArchiveAnalyzer, analyzer_heartbeat
 from pqswarm.identify.archive.files import SeenFile, look_at_file
 from pqswarm.identify.folder.batch import Candidate, batch_candidate_of, find_batch_candidate, is_ours, scan
@@ -484,7 +484,7 @@ def analyze_queued_file(
     workbench: Workbench, archive: Archive, file: RecordingFile, progress: Callable[[int, int], None]
 ) -> AnalyzedFile:
     """Analyse a file with its time series, without opening anything outside its folder."""
-    analyzer = ArchiveAnalyzer.of(archive, {"model": workbench.model or default_model(), "site": workbench.site})
+    analyzer = ArchiveAnalyzer({"model": workbench.model, "site": workbench.site}, archive.sites())
     with opening_only_inside(file.home):
         found = analyzer.analyze(file.path, progress=progress, keep_series=True)
     reasons = (

@@ -311,7 +311,7 @@ class SheetRoute(RecordingPageRoute):
 
     async def get(self, name: str) -> None:
         """Send the sheet of the incident of an event, or those of all incidents, as a download."""
-        from pqswarm.identify.show.sheet import SheetBook
+        from pqswarm.identify.show.figures import SheetBook
 
         place, opened = await self.open(name)
         found = await self.measured(place)

@@ -244,7 +244,7 @@ class RecordingsSection:
             job.check()
             try:
                 with opening_only_inside(place.file.home):
-                    site = ArchiveAnalyzer.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
+                    site = ArchiveAnalyzer({"site": self.workbench.site}, self.archive.sites()).site_of(place.file.path)
                     sources = open_for_analysis(place.file.path, site, None)
             except PqswarmError as error:  # its folder may be any
                 raise type(error)(FolderNames((place.file.home,)).hide(str(error))) from error

@@ -55,11 +55,6 @@ class ArchiveAnalyzer:
     options: Mapping[str, Any]
     sites: Mapping[str, Site]
 
-    @classmethod
-    def of(cls, archive: "Archive", options: Mapping[str, Any]) -> "ArchiveAnalyzer":
-        """Use the sites of an archive."""
-        return cls(options, archive.sites())
-
     def site_of(self, path: "str | Path") -> Site | None:
         """Return the site of the station of a file: that of the archive, or else the given one."""
         given: Site | None = self.options.get("site")
@@ -77,7 +72,7 @@ class ArchiveAnalyzer:
         model: Model = self.options.get("model") or default_model()
         plain = {k: v for k, v in self.options.items() if k not in ("model", "site")}
         text = repr((__version__, sorted(plain.items()), None if site is None else replace(site, source="")))
-        text = f"{analyzer_model_digest(model)} {text}"
+        text = f"{model.digest} {text}"
         return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
     def analyze(
@@ -104,20 +99,6 @@ class ArchiveAnalyzer:
         left = iter(seen)
         facts = [next(left, RecordingFacts()) if isinstance(one, Analysis) else RecordingFacts() for one in results]
         return AnalyzedFile(tuple(results), tuple(facts), self.digest(site))
-
-
-def analyzer_model_digest(model: Model) -> str:
-    """Return a digest of a model, computed once."""
-    known: str | None = getattr(model, "_digest", None)
-    if known is None:
-        total = hashlib.sha256(repr((model.class_names, model.subsets, model.classifier.name)).encode())
-        total.update(repr(sorted(dict(model.classifier.settings).items())).encode())
-        for table in model.tables:
-            for array in (table.codes, table.labels, table.knots):
-                total.update(array.tobytes())
-        known = total.hexdigest()
-        object.__setattr__(model, "_digest", known)
-    return known
 
 
 @contextmanager
@@ -193,7 +174,7 @@ def identify_many(
     `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
     the same names. `after` is called with each recording and its analysis, only without workers.
     """
-    analyzer = ArchiveAnalyzer(options, {}) if archive is None else ArchiveAnalyzer.of(archive, options)
+    analyzer = ArchiveAnalyzer(options, {} if archive is None else archive.sites())
     plain = {name: value for name, value in options.items() if name != "model"}
     pending: deque[_AnalyzerFile] = deque()
     claimed: list[str] = []

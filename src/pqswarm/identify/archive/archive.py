@@ -6,7 +6,7 @@ Corrections, causes, notes, and the sites of stations are kept beside the analys
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from pqswarm._base.checks import is_finite
-from pqswarm._base.text import file_text, is_encodable
+from pqswarm._base.text import count_text, file_text, is_encodable
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
-from pqswarm.identify.archive.corrections import apply_corrections, leave_out_hidden, note_text
-from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading, seal
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal, update
 from pqswarm.identify.archive.events import (
     ArchivedEvents,
     Deliveries,
@@ -31,7 +30,6 @@ from pqswarm.identify.archive.events import (
     has_same_event_numbers,
     head_record,
     incident_values,
-    insert,
     is_same_event,
     read_analysis,
     recording_id,
@@ -40,8 +38,9 @@ from pqswarm.identify.archive.events import (
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.archive.picture import RecordingFacts
 from pqswarm.identify.folder.batch import Failure, check_site
-from pqswarm.identify.training.corrections import Correction, merge_corrections
-from pqswarm.measure.incidents.stages import CAUSES
+from pqswarm.identify.training import Correction, merge_corrections
+from pqswarm.measure import Event
+from pqswarm.measure.incidents.stages import CAUSES, Incident, order_in_time
 from pqswarm.recordings import Site
 
 KNOWN_CAUSES = (*CAUSES, "lightning", "ripple control", "animal", "tree")
@@ -221,13 +220,11 @@ class Archive:
             own = "recording = :recording AND position = :position"
             row = values | {"recording": recording, "record": record}
             columns = "label = :label, cause = :cause, hidden = :hidden, incident = :incident"
-            database.execute(f"UPDATE events SET {columns} WHERE {own}", row)
+            update(database, "events", columns, own, row)
             number = f"number = (SELECT number FROM events WHERE {own})"
-            database.execute(f"UPDATE event_records SET record = :record WHERE {number}", row)
-            seal(database, "event_records", number, row)
-        database.execute("UPDATE recordings SET revision = ? WHERE id = ?", (self.database.next_revision(), recording))
-        seal(database, "recordings", "id = ?", (recording,))
-        seal(database, "events", "recording = ?", (recording,))
+            update(database, "event_records", "record = :record", number, row)
+        changed = {"revision": self.database.next_revision(), "id": recording}
+        update(database, "recordings", "revision = :revision", "id = :id", changed)
 
     def _find_station(self, database: sqlite3.Connection, name: str) -> int:
         """Return the ID of a station, which may be new."""
@@ -442,7 +439,7 @@ class Archive:
         )
         rows = self.database.named_rows(query)
         files = self.files.by_content(sorted({row["content"] for row in rows}))
-        site_of = cache(ArchiveAnalyzer.of(self, {}).site_of)
+        site_of = cache(ArchiveAnalyzer({}, self.sites()).site_of)
         corrections = []
         for row in rows:
             paths = [file.path for file in files.get(row["content"], ())] or [Path(row["name"])]
@@ -486,9 +483,8 @@ class Archive:
         """Remove a note; the log keeps it."""
         self._check_author(by, "")
         with self.database.transaction() as database:
-            removed = f"{_archive_time_now()} {by.strip()}"
-            database.execute("UPDATE notes SET removed = ? WHERE number = ?", (removed, number))
-            seal(database, "notes", "number = ?", (number,))
+            values = {"removed": f"{_archive_time_now()} {by.strip()}", "number": number}
+            update(database, "notes", "removed = :removed", "number = :number", values)
 
     @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
@@ -552,10 +548,13 @@ class Archive:
         if text.strip():
             check_site(Site.read(text, f"the site of {file_text(name)}"))
         with self.database.transaction() as database:
-            station = self._find_station(database, name)
-            values = (text.strip(), by.strip(), _archive_time_now(), station)
-            database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
-            seal(database, "stations", "id = ?", (station,))
+            values = {
+                "site": text.strip(),
+                "author": by.strip(),
+                "at": _archive_time_now(),
+                "id": self._find_station(database, name),
+            }
+            update(database, "stations", "site = :site, author = :author, at = :at", "id = :id", values)
 
     def ask_again_for(self, station: int | None = None) -> list[str]:
         """Let the recordings of a station, or all, be analysed again; return their contents."""
@@ -629,3 +628,85 @@ class _EventWriter:
         self.n_new += 1
         key = f"{self.content[:24]}-{self.serial}"
         return {"number": None, "key": key, "refers": "" if same is None else same["refers"] or same["key"]}
+
+
+_HALF_CYCLE = 0.5
+"""Cycles by which the start of a corrected event may differ."""
+
+
+def apply_corrections(
+    analysis: Analysis, corrections: Sequence[Mapping[str, Any]], notes: Iterable[Mapping[str, Any]] = ()
+) -> Analysis:
+    """Return an analysis with the corrections in force, whatever was in force before, and with notes as remarks.
+
+    `corrections` are in order, each with the event as it was then (``record``); an empty ``label`` withdraws. The last
+    one about an event, or for causes about any event of an incident, holds.
+    """
+    events = []
+    for result in analysis.events:
+        found = replace(result, by_hand="", correction="")
+        said = _correction_in_force("class", [result.event], corrections)
+        events.append(replace(found, **_signed(said, found.class_in_words)))
+    incidents = []
+    for incident in (*analysis.incidents, *_incidents_of_single_events(analysis)):
+        found_incident = replace(incident, by_hand="", correction="")
+        said = _correction_in_force("cause", [analysis.events[i].event for i in incident.events], corrections)
+        if said or incident in analysis.incidents:
+            incidents.append(replace(found_incident, **_signed(said, found_incident.verdict)))
+    return replace(
+        analysis,
+        events=tuple(events),
+        incidents=tuple(sorted(incidents, key=order_in_time)),
+        remarks=tuple(map(note_text, notes)),
+    )
+
+
+def _incidents_of_single_events(analysis: Analysis) -> list[Incident]:
+    """Incidents for the events that have none, as in analyses that were put together by hand."""
+    return [
+        Incident("unknown", 0.0, (), (), (i,), result.event.start, result.event.end)
+        for i, result in enumerate(analysis.events)
+        if analysis.incident_of(i) is None
+    ]
+
+
+def _correction_in_force(
+    what: str, events: Sequence[Event], corrections: Sequence[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """The last correction of the class or cause of one of some events; empty if there is none, or it was withdrawn."""
+    about = [
+        one for one in corrections if one["what"] == what and any(_is_about(one["record"], event) for event in events)
+    ]
+    return about[-1] if about and about[-1]["label"] else {}
+
+
+def _is_about(old: Mapping[str, Any], event: Event) -> bool:
+    """Whether an event is the one that was corrected, perhaps with other numbers."""
+    is_near = bool(abs(old["start"] - event.start) <= _HALF_CYCLE / event.nominal_frequency)
+    return is_near and old["type"] == event.type and old["channels"] == list(map(file_text, event.channels))
+
+
+def _signed(correction: Mapping[str, Any], found: str) -> dict[str, Any]:
+    """A correction as the fields of a record: what a person said, and who, when, why, and what was found."""
+    if not correction:
+        return {}
+    why = " ".join(correction["note"].split())
+    text = f"corrected by {correction['by']} on {correction['at'][:10]}{f' ({why})' if why else ''}; found: {found}"
+    return {"by_hand": correction["label"], "correction": text}
+
+
+def note_text(note: Mapping[str, Any]) -> str:
+    """Return a note with its stretch, its author and its date."""
+    where = "" if note["start"] is None else f"{note['start']:.4g} to {note['end']:.4g} s: "
+    return f"{where}{' '.join(note['text'].split())} ({note['by']}, {note['at'][:10]})"
+
+
+def leave_out_hidden(analysis: Analysis) -> Analysis:
+    """Return an analysis to be passed on: without what a person called no event, but with a remark about it."""
+    hidden = [one for one in analysis.events if one.is_hidden]
+    if not hidden:
+        return analysis
+    shown = analysis.only([i for i, one in enumerate(analysis.events) if not one.is_hidden])
+    remarks = [f"Not an event: {one.event.sentence} ({one.correction})" for one in hidden]
+    reason = "" if shown.events else f"{count_text(len(hidden), 'event')} found, but called no event by hand"
+    return replace(shown, remarks=(*analysis.remarks, *remarks), no_event_reason=reason)

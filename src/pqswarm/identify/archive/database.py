@@ -81,6 +81,28 @@ def seal(database: sqlite3.Connection, table: str, where: str, values: Any = ())
     database.execute(f"UPDATE {table} SET seal = row_seal({_SEALED[table]}) WHERE {where}", values)
 
 
+def insert(
+    database: sqlite3.Connection,
+    table: str,
+    values: Mapping[str, Any],
+    own: str = "rowid = last_insert_rowid()",
+    *,
+    verb: str = "INSERT",
+) -> int:
+    """Write a row by the names of its columns, and seal it by a condition that only it fulfils; return its number."""
+    names = ", ".join(values)
+    marks = ", ".join(f":{name}" for name in values)
+    number = database.execute(f"{verb} INTO {table} ({names}) VALUES ({marks})", values).lastrowid or 0
+    seal(database, table, own, values)
+    return number
+
+
+def update(database: sqlite3.Connection, table: str, columns: str, where: str, values: Mapping[str, Any]) -> None:
+    """Change some columns of the rows that fulfil a condition, both in SQL with named values, and seal these rows."""
+    database.execute(f"UPDATE {table} SET {columns} WHERE {where}", values)
+    seal(database, table, where, values)
+
+
 class _ArchiveConnection(sqlite3.Connection):
     """A connection that refuses values which no column can hold, so that they are not taken for damage."""
 

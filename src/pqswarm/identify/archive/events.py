@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,9 +11,8 @@ from typing import Any
 
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import Analysis
-from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading, seal
-from pqswarm.identify.rows import COLUMNS, cut_side, event_row
+from pqswarm.identify.analysis import COLUMNS, Analysis, cut_side, event_row
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
 
@@ -37,17 +35,6 @@ _AMONG = "number IN (SELECT value FROM json_each(?))"
 _MAX_SKIPPED = 1000
 """Events of other folders that are looked at again."""
 _SET_LAST = "INSERT INTO receivers (name, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = excluded.last"
-
-
-def insert(
-    database: sqlite3.Connection, table: str, values: Mapping[str, Any], own: str = "rowid = last_insert_rowid()"
-) -> int:
-    """Write a row by the names of its columns, and seal it by a condition that only it fulfils; return its number."""
-    names = ", ".join(values)
-    marks = ", ".join(f":{name}" for name in values)
-    number = database.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", values).lastrowid or 0
-    seal(database, table, own, values)
-    return number
 
 
 def to_event_microseconds(moment: datetime | None) -> int | None:
@@ -312,9 +299,8 @@ class Deliveries:
     def delivered(self, receiver: str, last: int, length: int = 0) -> None:
         """Record that a receiver has all events up to this number, and the length of its file [byte]."""
         with self.database.transaction() as database:
-            values = (receiver, last, length)
-            database.execute("INSERT OR REPLACE INTO receivers (name, last, length) VALUES (?, ?, ?)", values)
-            seal(database, "receivers", "name = ?", (receiver,))
+            values = {"name": receiver, "last": last, "length": length}
+            insert(database, "receivers", values, "name = :name", verb="INSERT OR REPLACE")
             database.execute("DELETE FROM refused WHERE name = ? AND number = ?", (receiver, last))
 
     def refuse(self, receiver: str, number: int, reason: str, limit: int) -> bool:

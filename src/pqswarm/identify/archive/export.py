@@ -15,10 +15,9 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.interrupts import raise_interrupt
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.archive.archive import Archive
-from pqswarm.identify.archive.corrections import apply_corrections
+from pqswarm.identify.analysis import COLUMNS
+from pqswarm.identify.archive.archive import Archive, apply_corrections
 from pqswarm.identify.archive.events import event_records, event_values, to_event_microseconds
-from pqswarm.identify.rows import COLUMNS
 
 SEPARATORS = (",", ";", "\t")
 DECIMALS = (".", ",")

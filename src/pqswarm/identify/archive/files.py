@@ -14,7 +14,7 @@ from typing import Any
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
-from pqswarm.identify.archive.database import ArchiveDatabase, reading, seal
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, reading, seal, update
 from pqswarm.identify.folder.batch import Candidate
 
 LEASE = 120.0
@@ -84,18 +84,22 @@ class ArchiveFiles:
         query = "SELECT path, name FROM files WHERE content = ? ORDER BY path"
         names = [name for path, name in database.execute(query, (content,)) if os.path.lexists(path)]
         if names and shown[0] not in names:
-            values = (names[0], self.database.next_revision(), content)
-            database.execute("UPDATE recordings SET name = ?, revision = ? WHERE content = ?", values)
-            seal(database, "recordings", "content = ?", (content,))
+            values = {"name": names[0], "revision": self.database.next_revision(), "content": content}
+            update(database, "recordings", "name = :name, revision = :revision", "content = :content", values)
 
     def set_aside(self, path: Path, stamp: str, state: str, reason: str) -> None:
         """Note a file that is not analysed, such as a table written by pqswarm."""
         with self.database.transaction() as database:
-            database.execute(
-                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, '', '', ?, ?, '')",
-                (os.fsencode(path), file_text(path), stamp, state, file_text(reason)),
-            )
-            seal(database, "files", "path = ?", (os.fsencode(path),))
+            values = {
+                "path": os.fsencode(path),
+                "name": file_text(path),
+                "stamp": stamp,
+                "content": "",
+                "owner": "",
+                "state": state,
+                "reason": file_text(reason),
+            }
+            insert(database, "files", values, "path = :path", verb="INSERT OR REPLACE")
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Drop files, and the contents that were never analysed and are nowhere else; analyses stay."""
@@ -177,10 +181,8 @@ class ArchiveFiles:
     def ask_again(self, contents: Iterable[str]) -> None:
         """Let contents be analysed again; their old analysis stays until then."""
         with self.database.transaction() as database:
-            values = [(content,) for content in contents]
-            database.executemany("UPDATE contents SET state = 'waiting' WHERE digest = ?", values)
-            for value in values:
-                seal(database, "contents", "digest = ?", value)
+            for content in contents:
+                update(database, "contents", "state = 'waiting'", "digest = :digest", {"digest": content})
 
 
 def _has_file_worker_ended(worker: str) -> bool:

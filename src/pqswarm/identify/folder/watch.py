@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from math import inf
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, Protocol, TextIO
+from typing import Any, BinaryIO, NoReturn, Protocol, TextIO
 from urllib.parse import urlsplit
 
 from pqswarm import __version__
@@ -23,12 +23,10 @@ from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.analyzer import AnalyzedFile, analyze_into_archive
+from pqswarm.identify.archive.archive import Archive
+from pqswarm.identify.archive.events import Delivery
 from pqswarm.identify.archive.files import SeenFile, look_at_file
 from pqswarm.identify.folder.batch import Candidate, Failure, batch_file_stamp, is_ours, scan
-
-if TYPE_CHECKING:
-    from pqswarm.identify.archive.archive import Archive
-    from pqswarm.identify.archive.events import Delivery
 
 _RETRYABLE = (401, 407, 408, 425, 429)
 """Client errors about time or credentials, not about the event."""
@@ -55,7 +53,7 @@ class Receiver(Protocol):
 
     name: str
 
-    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: Sequence[Delivery], length: int | None) -> Iterator[tuple[int, int]]:
         """Deliver events; yield the number of the last one stored, and the length of the file, if it is one.
 
         `length` is the last one yielded, or None. Raises an OSError if a delivery fails and is to be retried, and
@@ -86,7 +84,7 @@ class Webhook:
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
         self._opener = urllib.request.build_opener(_WebhookHandler(is_local))
 
-    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: Sequence[Delivery], length: int | None) -> Iterator[tuple[int, int]]:
         """Post the events in order."""
         for entry in entries:
             request = urllib.request.Request(  # noqa: S310 (the scheme was checked)
@@ -224,7 +222,7 @@ class JsonLines:
         self.path = Path(path).absolute()
         self.name = f"lines {file_text(self.path)}"
 
-    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: Sequence[Delivery], length: int | None) -> Iterator[tuple[int, int]]:
         """Append the lines and flush them to disk."""
         if not entries:
             return
@@ -273,7 +271,7 @@ class StreamReceiver:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
-    def send(self, entries: "Sequence[Delivery]", length: int | None) -> Iterator[tuple[int, int]]:
+    def send(self, entries: Sequence[Delivery], length: int | None) -> Iterator[tuple[int, int]]:
         """Print the lines."""
         for entry in entries:
             try:
@@ -304,9 +302,9 @@ class Watcher:
     def __init__(
         self,
         folder: Path,
-        archive: "Archive",
-        analyze: "Callable[[Path], AnalyzedFile]",
-        receivers: "Sequence[Receiver]" = (),
+        archive: Archive,
+        analyze: Callable[[Path], AnalyzedFile],
+        receivers: Sequence[Receiver] = (),
         *,
         settle: float = 2.0,
         say: Callable[[str], object] = lambda _: None,
@@ -368,7 +366,9 @@ class Watcher:
             if stamp and moment - since >= self.settle and not candidate.is_incomplete:
                 ready.append(candidate)
         self._seen = present
-        self._forget_vanished()
+        mine = (one.path for one in self.archive.files.waiting() if one.path.is_relative_to(self.folder))
+        if gone := [path for path in mine if not path.exists()]:  # before they were analysed
+            self.archive.files.forget(gone)
         self._retried = {name: retry for name, retry in self._retried.items() if name in present}
         waiting = len(present) - len(ready)
         self._name_waiting(_PATIENCE)
@@ -382,12 +382,6 @@ class Watcher:
                 self._take(candidate)
                 self.deliver()
         return waiting
-
-    def _forget_vanished(self) -> None:
-        """Drop files that vanished before they were analysed."""
-        mine = (one.path for one in self.archive.files.waiting() if one.path.is_relative_to(self.folder))
-        if gone := [path for path in mine if not path.exists()]:
-            self.archive.files.forget(gone)
 
     def _name_waiting(self, patience: float) -> None:
         """Report each incomplete file once, after some time [s]."""
@@ -424,7 +418,7 @@ class Watcher:
         else:
             self._analyze(candidate, file)
 
-    def _analyze(self, candidate: Candidate, file: "SeenFile") -> None:
+    def _analyze(self, candidate: Candidate, file: SeenFile) -> None:
         found, told = analyze_into_archive(
             self.archive, file, self.analyze, lambda: batch_file_stamp(candidate.parts) == candidate.stamp
         )
@@ -471,7 +465,7 @@ class Watcher:
                 self._failing[receiver.name] = (tries + 1, time.monotonic() + wait)
                 self.say(f"{receiver.name}: not delivered, will be retried: {error}.")
 
-    def _deliver_to(self, receiver: "Receiver") -> bool:
+    def _deliver_to(self, receiver: Receiver) -> bool:
         """Send pending events to a receiver, set aside those it refuses, and return whether it accepted any."""
         name = f"{receiver.name} of {file_text(self.folder)}"
         sent = False

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm.measure.detect.spans import find_excursions
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.thresholds import Thresholds
 
@@ -110,33 +111,23 @@ def find_frequency_events(
         return [], f"{text}that of the supply, or the clock of the recorder is off."
     back = known & (hertz >= low + _BACK) & (hertz <= high - _BACK)
     parts = []
-    first = -1
-    for place in [*np.flatnonzero(beyond | back).tolist(), hertz.size]:
-        is_end = place == hertz.size
-        if first < 0 and not is_end and beyond[place]:
-            first = place
-        elif first >= 0 and (is_end or back[place]):
-            stop = first + int(np.flatnonzero(beyond[first:place])[-1]) + 1
-            if beyond[first:stop].sum() >= _LASTING:
-                parts.append(_frequency_part(hertz, time, first, stop, (low + high) / 2, make))
-            first = -1
+    for first, after in find_excursions(beyond, back):
+        stop = first + int(np.flatnonzero(beyond[first:after])[-1]) + 1
+        if beyond[first:stop].sum() < _LASTING:
+            continue
+        middle = (low + high) / 2
+        extreme = float(hertz[first + np.nanargmax(np.abs(hertz[first:stop] - middle))])
+        start, end = float(time[first]), float(time[min(stop, time.size - 1)])
+        parts.append(
+            make(
+                type="frequency",
+                category="overfrequency" if extreme > middle else "underfrequency",
+                magnitude=extreme,
+                start=start,
+                end=end,
+                duration=end - start,
+                cut_start=bool(np.isnan(hertz[:first]).all()),
+                cut_end=bool(np.isnan(hertz[stop:]).all()),
+            )
+        )
     return parts, ""
-
-
-def _frequency_part(
-    hertz: FloatArray, time: FloatArray, first: int, stop: int, middle: float, make: ChannelEventMaker
-) -> ChannelEvent:
-    """The part of an event from one value of the frequency to before another."""
-    inside = hertz[first:stop]
-    extreme = float(inside[np.nanargmax(np.abs(inside - middle))])
-    start, end = float(time[first]), float(time[min(stop, time.size - 1)])
-    return make(
-        type="frequency",
-        category="overfrequency" if extreme > middle else "underfrequency",
-        magnitude=extreme,
-        start=start,
-        end=end,
-        duration=end - start,
-        cut_start=bool(np.isnan(hertz[:first]).all()),
-        cut_end=bool(np.isnan(hertz[stop:]).all()),
-    )

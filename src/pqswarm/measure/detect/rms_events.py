@@ -116,32 +116,6 @@ _NOISE = 5.0  # tuned
 """Times the noise of Urms(1/2) that a change must have."""
 
 
-@dataclass(frozen=True)
-class _VoltageChange:
-    """First value of Urms(1/2) beyond the threshold, first steady one; level before, after, and farthest between."""
-
-    first: int
-    stop: int
-    before: float
-    after: float
-    extreme: float
-    open_end: bool
-
-    def part(self, time: FloatArray, make: ChannelEventMaker) -> ChannelEvent:
-        """The part of an event, given the times of Urms(1/2) [s]."""
-        start, end = float(time[self.first]), float(time[min(self.stop, time.size - 1)])
-        return make(
-            type="rapid voltage change",
-            category="rapid voltage change",
-            magnitude=100 * (self.extreme - self.before),
-            start=start,
-            end=end,
-            duration=end - start,
-            cut_end=self.open_end,
-            details={"before": self.before, "after": self.after},
-        )
-
-
 def find_voltage_changes(
     urms: FloatArray,
     time: FloatArray,
@@ -156,16 +130,16 @@ def find_voltage_changes(
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
     window = max(round(2 * frequency), _MIN_VALUES)
     return [
-        change.part(time, make)
+        change
         for first, stop in true_stretches(quiet)
-        for change in _voltage_changes_between_events(urms[first:stop], first, stop < urms.size, window, threshold)
+        for change in _voltage_changes_between_events(urms[first:stop], time[first:], window, threshold, make)
     ]
 
 
 def _voltage_changes_between_events(
-    values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float
-) -> list[_VoltageChange]:
-    """Changes in a stretch without events; `goes_on` if an event follows it."""
+    values: FloatArray, time: FloatArray, window: int, threshold: float, make: ChannelEventMaker
+) -> list[ChannelEvent]:
+    """Changes in a stretch without events; the times [s] go on where an event follows it."""
     if values.size < 2 * _MIN_VALUES + 1:
         return []
     noise = 1.4826 * float(np.median(np.abs(np.diff(values)))) / np.sqrt(2)
@@ -189,9 +163,20 @@ def _voltage_changes_between_events(
         body = values[first : max(stop, first + 1)]
         far = body[np.abs(body - before).argmax()]
         extreme = float(max((far, after), key=lambda level: abs(level - before)))
-        open_end = stop >= values.size and not goes_on
         if abs(extreme - before) > limit:
-            changes.append(_VoltageChange(offset + first, offset + stop, before, after, extreme, open_end))
+            start, end = float(time[first]), float(time[min(stop, time.size - 1)])
+            changes.append(
+                make(
+                    type="rapid voltage change",
+                    category="rapid voltage change",
+                    magnitude=100 * (extreme - before),
+                    start=start,
+                    end=end,
+                    duration=end - start,
+                    cut_end=stop >= time.size,
+                    details={"before": before, "after": after},
+                )
+            )
         begin = max(stop, first + 1)
     return changes
 

@@ -1,6 +1,6 @@
 """One pass through a recording, page by page: Urms(1/2), transients and steady quantities of its supply voltages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -205,7 +205,9 @@ class _PageScanner:
                 heard=heard,
             )
             transients += [_shift_to_page(one, begin) for one in sharp]
-        return urms, self._of_page(transients)
+        moved = [_shift_to_page(part, self.page.start / self.source.sampling_rate) for part in transients]
+        first, stop = self.page.first, self.page.stop  # without those of the margins
+        return urms, [part for part in moved if first <= round(part.start * self.source.sampling_rate) < stop]
 
     def _list_steps(self, urms: FloatArray, mean_square: MeanSquare) -> tuple[list[float], list[tuple[float, float]]]:
         """Edges of events [s] in the page and its margins, by Urms(1/2) [pu]: steps; and stretches crowded by them."""
@@ -231,12 +233,6 @@ class _PageScanner:
         if wave.size < _CLOSE * cycle:
             return [(0, wave.size)]
         return find_suspects(wave, cycle, self.thresholds.transient)
-
-    def _of_page(self, parts: Sequence[ChannelEvent]) -> list[ChannelEvent]:
-        """Parts at their time in the recording, without those of the margins."""
-        rate = self.source.sampling_rate
-        moved = [_shift_to_page(part, self.page.start / rate) for part in parts]
-        return [part for part in moved if self.page.first <= round(part.start * rate) < self.page.stop]
 
 
 def _shift_to_page(part: ChannelEvent, seconds: float) -> ChannelEvent:

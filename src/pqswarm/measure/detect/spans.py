@@ -53,11 +53,11 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     t = thresholds
     back = thresholds.hysteresis
     gaps = _gaps_that_cut_spans(lowest)
-    sags = _find_span_excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
+    sags = find_excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
     breaks = _join_interruption_spans(
-        _find_span_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest
+        find_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest
     )
-    swells = _find_span_excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
+    swells = find_excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
     spans = [_make_span("swell", first, stop, gaps, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
     spans += [
         _make_span("interruption", first, stop, gaps, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks
@@ -119,8 +119,8 @@ def _join_interruption_spans(breaks: list[tuple[int, int]], highest: FloatArray)
     return joined
 
 
-def _find_span_excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
-    """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
+def find_excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
+    """Return the first value beyond a threshold and the first one back, or after the last, for each excursion."""
     excursions = []
     first = -1
     for place in np.flatnonzero(beyond | back).tolist():

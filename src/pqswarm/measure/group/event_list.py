@@ -57,57 +57,6 @@ def rises_in_thd(details: Mapping[str, float], thd: float) -> bool:
     return ratio > thd and during - details["distortion_before"] > _MORE
 
 
-@dataclass(frozen=True, eq=False)
-class Distortion:
-    """Measures the harmonics of supply voltages at the start of events."""
-
-    recording: RecordingSource
-    supply: Supply
-
-    def measure(self, i: int, start: float, end: float) -> dict[str, float]:
-        """Harmonics of channel `i` before and during an event [pu of 1 pu], as far as there are enough cycles.
-
-        ``thd_before``, ``thd_during`` are the RMS of the orders 2 to 13 over the fundamental, ``distortion_before``,
-        ``distortion_during`` the same over 1 pu, and ``second_before``, ``second_during`` the second harmonic. During
-        the event the lower of two measurements counts: what a step leaves decays.
-        """
-        cycle = 1 / self.supply.frequency
-        before = self._at(i, start + _BEFORE * cycle)
-        before = self._at(i, end + _EDGE * 2 * cycle) if before is None else before  # the record starts too late
-        later = [self._at(i, start + offset * cycle, end - _EDGE * cycle) for offset in (_AFTER, _LATER)]
-        during = [one for one in later if one is not None]
-        details = {}
-        lower = min(during, key=lambda one: float(one[1]), default=None)
-        for name, sizes in (("before", before), ("during", lower)):
-            if sizes is None:
-                continue
-            rest = float(np.sqrt(np.sum(sizes[1:] ** 2)))
-            details[f"thd_{name}"] = rest / float(sizes[0]) if sizes[0] > 0 else 0.0
-            details[f"distortion_{name}"] = rest
-            details[f"second_{name}"] = float(sizes[1])
-        return {name: round(value, 5) for name, value in details.items()}
-
-    def _at(self, i: int, moment: float, end: float = np.inf) -> FloatArray | None:
-        """Sizes of the orders 1, 2, ... in two cycles from a moment on [pu]; None if they are not all there."""
-        rate = self.recording.sampling_rate
-        cycle = self.recording.sampling_rate / self.supply.frequency
-        orders = min(_ORDERS, int(0.45 * cycle))
-        first = round(moment * rate)
-        size = round(_CYCLES * cycle)
-        if first < 0 or first + size > min(self.recording.n_samples, end * rate) or orders < 2:
-            return None
-        (samples,) = read_channels(self.recording, [self.supply.numbers[i]], first, first + size)
-        volts = self.supply.references[i].volts
-        if not np.isfinite(samples).all() or not volts > 0:
-            return None
-        _, phasors, noise = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
-        squares = np.abs(phasors) ** 2
-        by_noise = 4 * noise**2  # mean square of an amplitude that only noise makes
-        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < (_CERTAIN * np.sqrt(orders - 1) * by_noise):
-            squares[1:] = 0.0
-        return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))
-
-
 _BESIDE = 0.3  # tuned
 """A rapid voltage change this close to a sag, swell or interruption of its system is part of it [s]."""
 _FAR_OFF = 0.08
@@ -332,11 +281,52 @@ class EventList:
         return replace(event, sentence=sentence)
 
     def _distortion(self, worst: ChannelEvent) -> dict[str, float]:
-        """Harmonics before and during an event, on its worst channel."""
+        """Harmonics before and during an event, on its worst channel, as far as there are enough cycles.
+
+        ``thd_before``, ``thd_during`` are the RMS of the orders 2 to 13 over the fundamental, ``distortion_before``,
+        ``distortion_during`` the same over 1 pu, and ``second_before``, ``second_during`` the second harmonic. During
+        the event the lower of two measurements counts: what a step leaves decays.
+        """
         i = self.supply.numbers.index(worst.number)
         length = self.recording.n_samples / self.recording.sampling_rate
         end = worst.end if worst.end > worst.start and worst.type != "rapid voltage change" else length
-        return Distortion(self.recording, self.supply).measure(i, worst.start, end)
+        cycle = 1 / self.supply.frequency
+        before = self._orders_at(i, worst.start + _BEFORE * cycle)
+        if before is None:  # the record starts too late
+            before = self._orders_at(i, end + _EDGE * 2 * cycle)
+        later = [self._orders_at(i, worst.start + offset * cycle, end - _EDGE * cycle) for offset in (_AFTER, _LATER)]
+        during = min((one for one in later if one is not None), key=lambda one: float(one[1]), default=None)
+        details = {}
+        for name, sizes in (("before", before), ("during", during)):
+            if sizes is not None:
+                rest = float(np.sqrt(np.sum(sizes[1:] ** 2)))
+                details[f"thd_{name}"] = rest / float(sizes[0]) if sizes[0] > 0 else 0.0
+                details[f"distortion_{name}"] = rest
+                details[f"second_{name}"] = float(sizes[1])
+        return {name: round(value, 5) for name, value in details.items()}
+
+    def _orders_at(self, i: int, moment: float, end: float = np.inf) -> FloatArray | None:
+        """Sizes of the orders 1, 2, ... of channel `i` in two cycles from a moment on [pu]; None if not all are there.
+
+        What only noise explains is 0.
+        """
+        rate = self.recording.sampling_rate
+        cycle = rate / self.supply.frequency
+        orders = min(_ORDERS, int(0.45 * cycle))
+        first = round(moment * rate)
+        size = round(_CYCLES * cycle)
+        if first < 0 or first + size > min(self.recording.n_samples, end * rate) or orders < 2:
+            return None
+        (samples,) = read_channels(self.recording, [self.supply.numbers[i]], first, first + size)
+        volts = self.supply.references[i].volts
+        if not np.isfinite(samples).all() or not volts > 0:
+            return None
+        _, phasors, noise = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
+        squares = np.abs(phasors) ** 2
+        by_noise = 4 * noise**2  # mean square of an amplitude that only noise makes
+        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < (_CERTAIN * np.sqrt(orders - 1) * by_noise):
+            squares[1:] = 0.0
+        return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))
 
     def _all_phases(self, group: Sequence[ChannelEvent], members: Sequence[int]) -> float:
         """How long all phases of a system were interrupted together (IEC 61000-4-30, 5.5.1) [s]; 0 if never."""

@@ -2,7 +2,6 @@
 
 from pqswarm.measure.steady.disturbances import find_steady
 from pqswarm.measure.steady.flicker import Flickermeter
-from pqswarm.measure.steady.meter import SteadyMeter
-from pqswarm.measure.steady.series import SteadySeries
+from pqswarm.measure.steady.series import SteadyMeter, SteadySeries
 
 __all__ = ["Flickermeter", "SteadyMeter", "SteadySeries", "find_steady"]

@@ -108,8 +108,6 @@ class SteadyFinder:
             if flicker is None:
                 continue
             rate, depth = flicker
-            sensation = self.scan.steady.sensation[i]
-            pinst = float(np.nanmax(sensation)) if np.isfinite(sensation).any() else float("nan")
             parts.append(
                 self.supply.part_on(i)(
                     type="flicker",
@@ -120,7 +118,11 @@ class SteadyFinder:
                     duration=length,
                     cut_start=True,
                     cut_end=True,
-                    details={"frequency": rate, "depth": depth, "pinst": pinst},
+                    details={
+                        "frequency": rate,
+                        "depth": depth,
+                        "pinst": _greatest_steady_value(self.scan.steady.sensation[i]),
+                    },
                 )
             )
         return parts

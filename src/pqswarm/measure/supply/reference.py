@@ -78,30 +78,6 @@ def guess_nominal(volts: float, phase: str) -> float | None:
     return float(best) if best is not None and abs(best - volts) <= _CLOSE * best else None
 
 
-def steady_levels(urms: FloatArray) -> list[Level]:
-    """Stretches within 3 % of their maximum: of four values, or of two at the very start."""
-    values = urms[np.isfinite(urms)]
-    least = min(_FEW, values.size)
-    places = np.flatnonzero(np.isfinite(urms))
-    levels = []
-    first = 0
-    while first < values.size:
-        last = first
-        low = high = values[first]
-        while last + 1 < values.size:
-            low, high = min(low, values[last + 1]), max(high, values[last + 1])
-            if high - low > _SPREAD * high:
-                break
-            last += 1
-        if last - first + 1 >= (min(2, least) if first == 0 else least):
-            middle = float(np.median(values[first : last + 1]))
-            levels.append(Level(middle, int(places[first]), int(places[last])))
-            first = last + 1
-        else:
-            first += 1
-    return levels
-
-
 @dataclass(frozen=True, eq=False)
 class LevelFacts:
     """What the rules know of a channel: its RMS [V] each half cycle, phase, and nominal voltage [V] if it is given.
@@ -122,8 +98,26 @@ class LevelFacts:
 
     @cached_property
     def levels(self) -> list[Level]:
-        """The steady levels."""
-        return steady_levels(self.urms)
+        """The steady levels: stretches within 3 % of their maximum, of four values, or of two at the very start."""
+        values = self.known
+        places = np.flatnonzero(np.isfinite(self.urms))
+        least = min(_FEW, values.size)
+        levels = []
+        first = 0
+        while first < values.size:
+            last = first
+            low = high = values[first]
+            while last + 1 < values.size:
+                low, high = min(low, values[last + 1]), max(high, values[last + 1])
+                if high - low > _SPREAD * high:
+                    break
+                last += 1
+            if last - first + 1 >= (min(2, least) if first == 0 else least):
+                middle = float(np.median(values[first : last + 1]))
+                levels.append(Level(middle, int(places[first]), int(places[last])))
+                first = last
+            first += 1
+        return levels
 
     @cached_property
     def first(self) -> float:
@@ -154,8 +148,27 @@ class LevelFacts:
 
     @cached_property
     def ends(self) -> tuple[float, float, float]:
-        """First value, last value, and the level at both ends if the record ends as it starts, else 0 [V]."""
-        return _reference_level_at_ends(self.known, self.levels)
+        """First value, last value, and the level at both ends if the record ends as it starts, else 0 [V].
+
+        The first or last value may already have part of an event. If they are nearer to each other than to the extreme,
+        or if a steady level lies beyond both, then the event is between them.
+        """
+        urms = self.known
+        if not urms.size:
+            return 0.0, 0.0, 0.0
+        start, end = float(urms[0]), float(urms[-1])
+        low, high = min(start, end), max(start, end)
+        if high - low <= 0.05 * high:
+            return start, end, (start + end) / 2
+        beyond = [level.value for level in self.levels if not low - 0.08 * high < level.value < high * 1.08]
+        away = np.minimum(np.abs(urms - start), np.abs(urms - end))
+        if beyond:
+            extreme = max(beyond, key=lambda value: max(low - value, value - high))
+        elif high - low < 0.4 * away.max():
+            extreme = float(urms[away.argmax()])
+        else:
+            return start, end, 0.0
+        return start, end, max(low, high, key=lambda value: abs(value - extreme))
 
     @property
     def is_short(self) -> bool:
@@ -343,29 +356,6 @@ def _choose_reference_level(channel: LevelFacts) -> SupplyReference:
         caveat = "A level above three times another is not a swell: it was used as 1 pu."
         return SupplyReference(channel.sustained, "highest level", caveat)
     return chosen
-
-
-def _reference_level_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
-    """First and last value, and the level at both ends if the record ends as it began, else 0.
-
-    The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
-    if a steady level lies beyond both, then the event is between them.
-    """
-    if not urms.size:
-        return 0.0, 0.0, 0.0
-    start, end = float(urms[0]), float(urms[-1])
-    low, high = min(start, end), max(start, end)
-    if high - low <= 0.05 * high:
-        return start, end, (start + end) / 2
-    beyond = [level.value for level in levels if not low - 0.08 * high < level.value < high * 1.08]
-    away = np.minimum(np.abs(urms - start), np.abs(urms - end))
-    if beyond:
-        extreme = max(beyond, key=lambda value: max(low - value, value - high))
-    elif high - low < 0.4 * away.max():
-        extreme = float(urms[away.argmax()])
-    else:
-        return start, end, 0.0
-    return start, end, max(low, high, key=lambda value: abs(value - extreme))
 
 
 def _is_nominal_level(level: float, other: float, phase: str) -> bool:

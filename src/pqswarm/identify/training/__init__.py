@@ -1,1 +1,0 @@
-"""Train a model, correct it and check it."""
