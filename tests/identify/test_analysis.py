@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.identify.invented import event
 from tests.reference.disturbances import make
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, Analysis, EventResult, default_model, identify
-from pqswarm.identify.agreement import describe_agreement, in_words
+from pqswarm.identify.agreement import describe_agreement, event_rule, in_words
 from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.classify import allowed_classes
 from pqswarm.identify.show.figures import plot_event
@@ -272,6 +273,10 @@ def test_a_class_that_the_capture_cannot_show_is_not_offered():
     assert "notching" in allowed_classes(NAMES, "unbalance", "pure_sinusoid", 12_800, 50, 30)
     assert "notching" not in allowed_classes(NAMES, "unbalance", "pure_sinusoid", 2000, 50, 30)
     assert "notching" in allowed_classes(NAMES, "notching", "notching", 2000, 50, 30)  # by the rules it is there
+
+
+def test_what_no_class_describes_is_not_called_undisturbed():
+    assert [event_rule(event(kind), ()) for kind in ("frequency", "unbalance")] == ["frequency", "unbalance"]
 
 
 def test_a_kind_has_its_classes():
