@@ -490,15 +490,9 @@ class Archive:
             database.execute("UPDATE notes SET removed = ? WHERE number = ?", (removed, number))
             seal(database, "notes", "number = ?", (number,))
 
-    @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
-        query = (
-            "SELECT number, text, author AS by, notes.at, notes.start, stop AS end FROM notes "
-            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' "
-            f"AND {intact('notes')} ORDER BY number"
-        )
-        return self.database.named_rows(query, recording)
+        return self.events.notes(recording)
 
     def _check_author(self, by: str, note: str) -> None:
         if not by.strip() or len(by) > _LONGEST["author"] or not by.isprintable():

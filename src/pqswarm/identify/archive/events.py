@@ -13,6 +13,7 @@ from typing import Any
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
+from pqswarm.identify.archive.corrections import note_text
 from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading, seal
 from pqswarm.identify.rows import COLUMNS, cut_side, event_row
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
@@ -219,6 +220,16 @@ class ArchivedEvents:
             row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content, position)
         ]
 
+    @reading
+    def notes(self, recording: int) -> list[dict[str, Any]]:
+        """Return the notes of a recording."""
+        query = (
+            "SELECT number, text, author AS by, notes.at, notes.start, stop AS end FROM notes "
+            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' "
+            f"AND {intact('notes')} ORDER BY number"
+        )
+        return self.database.named_rows(query, recording)
+
     def _read(self, where: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""
         heads: dict[int, Mapping[str, Any]] = {}
@@ -226,7 +237,8 @@ class ArchivedEvents:
             for stored in self.database.named_rows(_SELECT + where, *values):
                 recording = stored["id"]
                 if recording not in heads:
-                    heads[recording] = json.loads(stored["head"]) | {"path": stored["name"]}
+                    remarks = list(map(note_text, self.notes(recording)))
+                    heads[recording] = json.loads(stored["head"]) | {"path": stored["name"], "remarks": remarks}
                 yield _archived_event_row(stored, heads[recording])
 
 
