@@ -94,6 +94,8 @@ def test_no_sheet_of_what_is_no_event_and_no_empty_place_beside_the_verdict(tab)
     body = {"recording": row["recording"], "event": row["event"], "label": "not an event", "by": "Eve", "what": "class"}
     tab.evaluate(f"pq.app.api('/api/corrections', {{method: 'POST', json: {json.dumps(body)}}})")
     tab.until("document.querySelector('.tools a[href*=sheet]').hidden")
+    tab.evaluate("location.hash = '#/recordings?hidden=1'")
+    tab.until("/^[0-9]+ events$/.test(document.querySelector('.filters .count')?.innerText)")
 
 
 def test_a_corrected_cause_and_a_deleted_file(tab, app):
