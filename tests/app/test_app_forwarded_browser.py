@@ -1,6 +1,7 @@
 """The page of a recording in a real browser: above the fold, on paper, corrected, and after its file was deleted."""
 
 import base64
+import json
 
 import pytest
 from tests.app.recordings import write_pair
@@ -84,6 +85,17 @@ def test_paper_has_harmonics_stages_and_no_form(tab):
     assert not tab.evaluate("document.querySelector('[data-read=stages]').closest('details').open")
     tab.emulate()
     assert base64.b64decode(tab.call("Page.printToPDF")["data"]).startswith(b"%PDF")
+
+
+def test_no_sheet_of_what_is_no_event_and_no_empty_place_beside_the_verdict(tab):
+    row = open_recording(tab, "cut.cfg")
+    width = "document.querySelector('SELECTOR').getBoundingClientRect().width"
+    assert tab.evaluate(width.replace("SELECTOR", ".verdict")) == tab.evaluate(width.replace("SELECTOR", ".recording"))
+    body = {"recording": row["recording"], "event": row["event"], "label": "not an event", "by": "Eve", "what": "class"}
+    tab.evaluate(f"pq.app.api('/api/corrections', {{method: 'POST', json: {json.dumps(body)}}})")
+    tab.until("document.querySelector('.tools a[href*=sheet]').hidden")
+    tab.evaluate("location.hash = '#/recordings?hidden=1'")
+    tab.until("/^[0-9]+ events$/.test(document.querySelector('.filters .count')?.innerText)")
 
 
 def test_a_corrected_cause_and_a_deleted_file(tab, app):

@@ -6,12 +6,13 @@ from datetime import datetime
 
 import numpy as np
 import pytest
+from tests.identify.invented import event
 from tests.reference.disturbances import make
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, Analysis, EventResult, default_model, identify
-from pqswarm.identify.agreement import describe_agreement, in_words
+from pqswarm.identify.agreement import describe_agreement, event_rule, in_words
 from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.classify import allowed_classes
 from pqswarm.identify.show.figures import plot_event
@@ -259,6 +260,10 @@ def test_classes_that_are_offered(kind, rule, rate, offered, others):
     allowed = allowed_classes(NAMES, kind, rule, rate, 50, 30)
     assert offered <= allowed
     assert not others & allowed
+
+
+def test_what_no_class_describes_is_not_called_undisturbed():
+    assert [event_rule(event(kind), ()) for kind in ("frequency", "unbalance")] == ["frequency", "unbalance"]
 
 
 def test_a_phase_at_zero_is_an_interruption_whatever_the_model_thinks():

@@ -65,12 +65,17 @@ def test_tables_have_the_corrected_cause(archive):
     (row,) = ArchiveQueries(archive).page(EventFilter())["rows"]
     assert (row["cause"], row["cause_probability"], row["cut"]) == ("capacitor switching", "", "end")
     assert row["correction"].endswith("found: fault A, 96 %")
+    assert row["remarks"].startswith("0.25 to 0.5 s: a tree (Eve, 20")
     assert ",end," in export_csv_table([row])
     names, line = export_query(archive, "SELECT station, date, time, cause, cut FROM rows", 60)
     assert (names, line[1:]) == (
         ("station", "date", "time", "cause", "cut"),
         ("2026-03-04", "05:06:07.489", "capacitor switching", "end"),
     )
+
+
+def test_an_exported_table_says_what_is_no_event(archive):
+    assert [(row["hidden"], row["label"]) for row in archive.events.all()] == [(False, "sag"), (True, "not an event")]
 
 
 def test_a_cause_is_withdrawn_at_any_event_of_its_incident(archive):

@@ -12,6 +12,7 @@ from tests.recordings.builders import Watched
 from pqswarm.identify.show import figures
 from pqswarm.identify.show.figures import SheetBook, draw_sheet, plot_event
 from pqswarm.measure import Incident, IncidentStage
+from pqswarm.measure.incidents.stages import Operation
 
 SAG = event(magnitude=0.62, start=0.4, duration=0.08)
 
@@ -183,3 +184,17 @@ def test_a_sheet_holds_everything(systems):
     book = SheetBook()
     book.add(of, said, [incident])
     assert book.finish().count(b"/FontFile2") >= 2  # TrueType
+
+
+def test_a_sheet_tells_the_whole_timeline_and_turns_nothing_by_a_dead_phase():
+    of = recording(currents=False)
+    samples = of.channels[0].samples.copy()
+    samples[samples.size // 2 :] = np.random.default_rng(1).normal(0, 10, samples.size // 2)
+    of = replace(of, channels=(replace(of.channels[0], samples=samples), *of.channels[1:]))
+    said = analysis(event(magnitude=0.0, start=0.6), of=of)
+    steps = [Operation(0.4 + k / 100, what, "K1") for k, what in enumerate(("pickup", "trip", "open", "reset") * 3)]
+    incident = Incident("fault", 0.9, ("dead",), (IncidentStage(0.5, 0.9, "low"),), (0,), 0.5, 0.9, timeline=steps)
+    texts = [text.get_text() for text in draw_sheet(of, replace(said, incidents=(incident,)), incident).figure.texts]
+    assert [text for text in texts if "(K1)" in text][-1] == "• 0.4900 s trip (K1)"
+    assert "and 2 more" in texts
+    assert [text for text in texts if "°" in text] == ["+0°", "+0°"]

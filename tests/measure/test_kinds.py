@@ -114,7 +114,7 @@ def test_the_trace_of_the_frequency_and_its_band():
     drawn = draw("frequency_ramp", 1)
     found = characterize(drawn.recording)
     (event,) = found.events
-    assert event.unit == "Hz"
+    assert (event.unit, " ".join(event.phases)) == ("Hz", "A B C")
     assert np.nanmax(np.abs(found.series.frequency - 50)) == pytest.approx(abs(event.magnitude - 50), abs=0.1)
     wide = characterize(drawn.recording, thresholds={"lowest_frequency": 45.0, "highest_frequency": 55.0})
     assert wide.events == ()

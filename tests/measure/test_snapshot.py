@@ -246,3 +246,10 @@ def test_thd_is_what_the_bars_show():
         assert one.spectrum.thd == pytest.approx(np.sqrt(np.sum(np.square(one.spectrum.harmonics))))
         assert one.spectrum.thd > 0.01
         assert one.spectrum.thd_above_noise < one.spectrum.thd
+
+
+def test_angles_are_not_relative_to_a_dead_voltage():
+    dead = np.random.default_rng(1).normal(0, 0.1, 3840)
+    found = measure_at(recording([dead, *waves(UNEQUAL[1:])]), 0.3)
+    expected = np.degrees(np.angle(UNEQUAL[2] / UNEQUAL[1]))
+    assert [one.fundamental.relative for one in found.channels[1:]] == pytest.approx([0, expected], abs=0.1)

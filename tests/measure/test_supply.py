@@ -179,6 +179,13 @@ def test_reversed_and_swapped_phases_are_named():
     assert any("Phase B is reversed" in text for text in characterize(record(c, -b, a)).caveats)
 
 
+def test_phases_that_are_exchanged_in_the_record_are_not_swapped_throughout():
+    a, b, c = (one.samples for one in three())
+    a[1300:], c[1300:] = 1.01 * c[1300:], 1.01 * a[1300:]
+    (said,) = (text for text in characterize(record(a, b, c)).caveats if "rotate" in text)
+    assert said.startswith("Two voltages are exchanged at 0.13")
+
+
 @pytest.mark.parametrize("rate", [6400.0, 10_000.0])
 def test_beating_harmonics_and_jumps_are_no_notches(rate):
     t = np.arange(round(2 * rate)) / rate

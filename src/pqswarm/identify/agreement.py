@@ -14,12 +14,7 @@ from pqswarm.measure import ChannelResult, Characterization, Event
 from pqswarm.measure.event import EVENT_TYPES, ChannelEvent
 from pqswarm.measure.group.event_list import rises_in_thd
 
-_RULE_CLASSES = {
-    "DC offset": "dc_offset",
-    "unbalance": "pure_sinusoid",
-    "frequency": "pure_sinusoid",
-    "rapid voltage change": "voltage_change",
-}
+_RULE_CLASSES = {"DC offset": "dc_offset", "rapid voltage change": "voltage_change"}
 """Classes of the types that have another name."""
 MEASURED = "measured"
 """Agreement of an event whose class follows from measurements alone: the model is not asked."""

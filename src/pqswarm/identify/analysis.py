@@ -389,6 +389,7 @@ COLUMNS = (
     "rule_label",
     "agreement",
     "correction",
+    "remarks",
     "sentence",
     "reference_volts",
     "reference_source",
@@ -399,7 +400,8 @@ COLUMNS = (
 """Columns of the row of an event, in order; the cause of an incident is in the row of its main event.
 
 Where the record cuts an event, ``"start"``, ``"end"`` or ``"start and end"``, its duration is at least the one given.
-`label` and `cause` are those that a person put in place of what was found, which `correction` tells.
+`label` and `cause` are those that a person put in place of what was found, which `correction` tells; `remarks` are the
+notes on the recording.
 """
 
 
@@ -496,13 +498,14 @@ def event_row(
         "cycles": _rounded_row_value(record["cycles"], 2),
         "cut": cut_side(record),
         "sag_type": record["sag_type"],
-        "label": record["label"] or "",
+        "label": record["by_hand"] or record["label"] or "",
         "probability": "" if record["probability"] is None else round(record["probability"], 3),
         "runner_up": second,
         "runner_up_probability": round(second_probability, 3) if second else "",
         "rule_label": record["rule_label"],
         "agreement": record["agreement"],
         "correction": "; ".join(filter(None, (record["correction"], main.get("correction")))),
+        "remarks": "; ".join(head["remarks"]),
         "sentence": record["sentence"],
         "reference_volts": _row_value_digits(record["reference_volts"], 6),
         "reference_source": record["reference_source"],

@@ -365,7 +365,7 @@ class _EventClassifier:
         probabilities = {rule: 1.0} if is_measured else {}
         known = True
         model_label = ""
-        reason = "the model analyses one channel at a time"
+        reason = "the model sees one channel at a time"
         if event.type not in _OF_SYSTEMS and not is_measured:
             prediction, reason = self._ask(result, first, stop, classes)
             if prediction is not None:

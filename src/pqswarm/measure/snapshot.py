@@ -50,6 +50,8 @@ _AROUND = 20.0
 """Cycles around the moment from which the frequency is measured."""
 _DEAD = 1e-6
 """A fundamental below this fraction of the largest one of its unit, or of the RMS, has no angle."""
+_WITHOUT_VOLTAGE = 0.01
+"""A voltage below this fraction of the largest one is not what angles are relative to."""
 _UNITS = ("V", "A")
 
 
@@ -64,7 +66,7 @@ class Phasor:
     angle : float or None
         Of a cosine, at the moment [degree], from -180 to 180; None if the fundamental is negligible.
     relative : float or None
-        The same, less that of the first voltage, or of the first channel [degree].
+        The same, less that of the first voltage that is not dead, or of the first channel [degree].
     """
 
     rms: float
@@ -359,7 +361,7 @@ _System = tuple[SystemSnapshot, list[complex]]
 
 
 class _SnapshotAssembly:
-    """Puts together the channels and systems of a snapshot, with angles relative to the first voltage."""
+    """Puts together the channels and systems of a snapshot, with angles relative to the first live voltage."""
 
     def __init__(self, headers: Sequence[ChannelHeader], measured: "Sequence[_MeasuredSnapshot | None]") -> None:
         self.headers = headers
@@ -373,7 +375,8 @@ class _SnapshotAssembly:
             for header, one in zip(headers, measured, strict=True)
             if one is not None and one.spectrum is not None and self.has_angle(one.phasor, header.unit)
         ]
-        first_voltage = next((phasor for is_voltage, phasor in live if is_voltage), None)
+        least = _WITHOUT_VOLTAGE * max((abs(phasor) for is_voltage, phasor in live if is_voltage), default=0.0)
+        first_voltage = next((phasor for is_voltage, phasor in live if is_voltage and abs(phasor) >= least), None)
         self.base = live[0][1] if live and first_voltage is None else first_voltage
 
     def has_angle(self, value: complex, unit: str) -> bool:

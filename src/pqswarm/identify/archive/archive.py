@@ -31,6 +31,7 @@ from pqswarm.identify.archive.events import (
     head_record,
     incident_values,
     is_same_event,
+    note_text,
     read_analysis,
     recording_id,
     to_event_microseconds,
@@ -486,15 +487,9 @@ class Archive:
             values = {"removed": f"{_archive_time_now()} {by.strip()}", "number": number}
             update(database, "notes", "removed = :removed", "number = :number", values)
 
-    @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
-        query = (
-            "SELECT number, text, author AS by, notes.at, notes.start, stop AS end FROM notes "
-            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' "
-            f"AND {intact('notes')} ORDER BY number"
-        )
-        return self.database.named_rows(query, recording)
+        return self.events.notes(recording)
 
     def _check_author(self, by: str, note: str) -> None:
         if not by.strip() or len(by) > _LONGEST["author"] or not by.isprintable():
@@ -693,12 +688,6 @@ def _signed(correction: Mapping[str, Any], found: str) -> dict[str, Any]:
     why = " ".join(correction["note"].split())
     text = f"corrected by {correction['by']} on {correction['at'][:10]}{f' ({why})' if why else ''}; found: {found}"
     return {"by_hand": correction["label"], "correction": text}
-
-
-def note_text(note: Mapping[str, Any]) -> str:
-    """Return a note with its stretch, its author and its date."""
-    where = "" if note["start"] is None else f"{note['start']:.4g} to {note['end']:.4g} s: "
-    return f"{where}{' '.join(note['text'].split())} ({note['by']}, {note['at'][:10]})"
 
 
 def leave_out_hidden(analysis: Analysis) -> Analysis:

@@ -206,6 +206,16 @@ class ArchivedEvents:
             row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content, position)
         ]
 
+    @reading
+    def notes(self, recording: int) -> list[dict[str, Any]]:
+        """Return the notes of a recording."""
+        query = (
+            "SELECT number, text, author AS by, notes.at, notes.start, stop AS end FROM notes "
+            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' "
+            f"AND {intact('notes')} ORDER BY number"
+        )
+        return self.database.named_rows(query, recording)
+
     def _read(self, where: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""
         heads: dict[int, Mapping[str, Any]] = {}
@@ -213,7 +223,8 @@ class ArchivedEvents:
             for stored in self.database.named_rows(_SELECT + where, *values):
                 recording = stored["id"]
                 if recording not in heads:
-                    heads[recording] = json.loads(stored["head"]) | {"path": stored["name"]}
+                    remarks = list(map(note_text, self.notes(recording)))
+                    heads[recording] = json.loads(stored["head"]) | {"path": stored["name"], "remarks": remarks}
                 yield _archived_event_row(stored, heads[recording])
 
 
@@ -327,3 +338,9 @@ class Deliveries:
             "JOIN receivers USING (name) WHERE number <= last ORDER BY number"
         )
         return [(name, key, reason) for name, key, reason in self.database.rows(query)]
+
+
+def note_text(note: Mapping[str, Any]) -> str:
+    """Return a note with its stretch, its author and its date."""
+    where = "" if note["start"] is None else f"{note['start']:.4g} to {note['end']:.4g} s: "
+    return f"{where}{' '.join(note['text'].split())} ({note['by']}, {note['at'][:10]})"

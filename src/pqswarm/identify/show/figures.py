@@ -403,7 +403,10 @@ _SOFT = "#5b6776"
 _MAX_EVENTS = 4
 _MAX_STAGES = 4
 _MAX_ITEMS = 4
+_MAX_OPERATIONS = 10
 _MAX_ROWS = 8
+_DEAD = 0.01
+"""A voltage below this [pu], or a current below this fraction of what it was, has no angle."""
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
 
 
@@ -598,7 +601,9 @@ def _measure_sheet_moments(
     cycle = 1 / analysis.frequency
     before = max(min(incident.start, event.start) - 0.5 * cycle, cycle)
     own = next(one.system for one in analysis.references if one.number == event.worst.number)
-    volts = [one.number for one in analysis.references if one.system == own]
+    dead = {part.number for part in event.parts if part.magnitude < _DEAD}
+    # Angles are relative to the first.
+    volts = sorted((one.number for one in analysis.references if one.system == own), key=dead.__contains__)
     amps = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase]
     if len(amps) > 4:  # those of the feeder
         amps = [i for i in amps if incident.feeder and incident.feeder in recording.channels[i].name][:4]
@@ -645,7 +650,7 @@ def _draw_sheet_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[
 def _sheet_angle_change(before: ChannelSnapshot, during: ChannelSnapshot) -> str:
     """By how much the angle of a fundamental changes."""
     angles = [None if one.fundamental is None else one.fundamental.relative for one in (before, during)]
-    if angles[0] is None or angles[1] is None:
+    if angles[0] is None or angles[1] is None or (during.rms or 0.0) < _DEAD * (before.rms or 0.0):
         return ""
     return f"{round((angles[1] - angles[0] + 180) % 360 - 180):+d}°"
 
@@ -697,7 +702,7 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
         clearing = plain.get("clearing_s")
         said = "" if clearing is None else f": cleared in {1000 * clearing:.0f} ms"
         texts = [f"{one['time']:.4f} s  {one['what']} ({one['source']})" for one in operations]
-        yield f"Timeline{said}", _list_on_sheet(texts, width)
+        yield f"Timeline{said}", _list_on_sheet(texts, width, _MAX_OPERATIONS)
     elif len(incident.stages) > 1:
         lines = []
         for stage in incident.stages[:_MAX_STAGES]:
@@ -719,9 +724,10 @@ def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, 
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _list_on_sheet(texts: Sequence[str], width: float) -> list[str]:
-    """The first of some texts as items of a list."""
-    return [line for text in texts[:_MAX_ITEMS] for line in _wrap_sheet_text(f"•  {text}", 8, width, 2)]
+def _list_on_sheet(texts: Sequence[str], width: float, most: int = _MAX_ITEMS) -> list[str]:
+    """The first of some texts as items of a list, and how many there are besides."""
+    lines = [line for text in texts[:most] for line in _wrap_sheet_text(f"•  {text}", 8, width, 2)]
+    return [*lines, *([f"and {len(texts) - most} more"] if len(texts) > most else [])]
 
 
 def _draw_sheet_footer(page: _SheetPage, recording: RecordingSource, analysis: Analysis) -> None:

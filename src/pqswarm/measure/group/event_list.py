@@ -169,13 +169,15 @@ class EventList:
         nominal = self.supply.nominal_frequency
         if abs(self.supply.frequency / nominal - 1) > _FAR_OFF:  # another caveat says so
             return [], ""
-        make = self.supply.part_on(strongest)
-        found, caveat = find_frequency_events(self.scan.frequency, self.scan.time, nominal, self.thresholds, make)
-        events = [
-            self._event([part], part, unit="Hz", sentence=describe_frequency(part, nominal), duration=part.duration)
-            for part in found
-        ]
-        return events, caveat
+        hertz, time = self.scan.frequency, self.scan.time
+        own = self.supply.systems[strongest]
+        makers = [self.supply.part_on(i) for i, name in enumerate(self.supply.systems) if name == own]
+        found = [find_frequency_events(hertz, time, nominal, self.thresholds, make) for make in makers]
+        events = []
+        for parts in zip(*(one for one, _ in found), strict=True):
+            sentence = describe_frequency(parts[0], nominal)
+            events.append(self._event(parts, parts[0], unit="Hz", sentence=sentence, duration=parts[0].duration))
+        return events, found[0][1]
 
     def steady(self, parts: Iterable[ChannelEvent], off_frequency: Sequence[Event] = ()) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one.

@@ -196,7 +196,8 @@ def describe_wiring(channels: Sequence[SupplyChannel], sampling_rate: float, fre
         if size[:, best].min() <= _SOUND * size.max():
             continue
         of_system = f" of {system}" if len(systems) > 1 else ""
-        if _rotation_of_supply(phasors[:, best]) < 0:
+        first = int((size.min(axis=0) > _SOUND * size.max()).argmax())  # two may be exchanged after it
+        if _rotation_of_supply(phasors[:, best]) < 0 and _rotation_of_supply(phasors[:, first]) <= 0:
             sentences.append(f"The phases{of_system} rotate {names[0]}-{names[2]}-{names[1]}: two of them are swapped.")
         sentences += [
             f"Phase {name}{of_system} is reversed: with its sign changed, the phases are 120 degrees apart."

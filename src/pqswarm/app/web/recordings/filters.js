@@ -79,7 +79,9 @@
       this.chips.replaceChildren(...types.map((type) => pq.el("button", { class: "chip", "data-type": type, "aria-pressed": String(filters.type.includes(type)), on: { click: () => this.toggle(type) } },
         swatch(type), store.types[type].title, this.found ? pq.el("span", { class: "soft" }, number(type)) : "")));
       if (focused) this.chips.querySelector(`[data-type="${CSS.escape(focused)}"]`)?.focus();
-      this.count.textContent = !this.found || !isFiltered(filters) ? "" : `${this.found.total.toLocaleString("en")} of ${count(facets.total, "event")}`;
+      const total = this.found?.total ?? 0;
+      const among = filters.hidden ? count(total, "event") : `${total.toLocaleString("en")} of ${count(facets.total, "event")}`; // not of rejected ones
+      this.count.textContent = this.found && isFiltered(filters) ? among : "";
       this.element.hidden = !facets.total && !isFiltered(filters);
     }
   };

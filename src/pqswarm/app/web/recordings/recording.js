@@ -273,6 +273,7 @@
     select(event) {
       this.event = event?.event ?? null;
       this.table.select(this.event);
+      this.sheet.hidden = event ? event.hidden : !this.analysis?.events.some((one) => !one.hidden);
       this.sheet.href = `/api/recordings/${this.id}/sheet.pdf${event ? `?event=${event.event}` : ""}`;
       this.side.hidden = !this.analysis?.events.length;
       this.verdict.show(event, this.analysis);
