@@ -31,11 +31,11 @@ def parameter(
     default : object
         Its default, which also sets its type: a number, a bool, text, or None (an integer or None). An empty tuple
         declares a mapping of names to plain values, stored as sorted pairs, or, with `low`, a list of integers.
-    low, high : float, optional
+    low, high : float, default=None
         Minimum and maximum.
-    choices : tuple of str
+    choices : tuple of str, default=()
         The allowed names of a text field; empty allows any text.
-    symbol : str
+    symbol : str, default=""
         Its symbol in the paper.
 
     Returns

@@ -92,11 +92,11 @@ def choose_evaluator(
         Labels, or targets of a regression.
     splits : Splits or Folds
         Cross-validation.
-    scoring : str, callable or None
+    scoring : str, callable or None, default=None
         See :class:`GenericEvaluator`.
-    sample_weight : array_like of shape (n_samples,), optional
+    sample_weight : array_like of shape (n_samples,), default=None
         Weights of the samples in fitting and scoring.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads; see :class:`Evaluator`.
     **params
         `fit_params` and `score_params` of :class:`GenericEvaluator`.

@@ -267,7 +267,7 @@ class Classifier(Learner):
         ----------
         X, y, folds, scaling, n_jobs
             See :class:`ClassificationEvaluator`.
-        device : str
+        device : str, default="cpu"
             Where it computes: one of `devices`.
 
         Returns
@@ -300,7 +300,7 @@ class Classifier(Learner):
             Samples to predict, in the same scale.
         masks : ndarray of bool, shape (m, n_features)
             Non-empty subsets.
-        n_jobs : int or None
+        n_jobs : int or None, default=None
             Threads; see :class:`ClassificationEvaluator`.
 
         Returns
@@ -349,7 +349,7 @@ class Classifier(Learner):
         ----------
         X, y, folds, scaling, n_jobs
             See :class:`ClassificationEvaluator`.
-        grid : mapping of str to sequence, optional
+        grid : mapping of str to sequence, default=None
             The values of each hyperparameter to try; by default the class variable `grid`.
 
         Returns

@@ -69,11 +69,11 @@ def run_bench(
         Likewise; infinity disconnects the rectifier, None leaves out the bank or the fault.
     switching_angle, transient_onset : float
         The bank closes when phase a first passes this angle [rad] after this time [s].
-    start, duration : float
+    start, duration : float, default=0.0
         Start and minimum duration of the fault [s]: it clears at the next zero of its current.
-    grid : Grid, optional
+    grid : Grid, default=None
         The source's voltage behind the impedance.
-    oversampling : int
+    oversampling : int, default=4
         Integration steps per sample.
 
     Returns

@@ -318,7 +318,7 @@ def extract(
         One signal per row [pu]; a single signal counts as one row. Integers are converted.
     sampling_rate, frequency : float
         Samples per second [Hz]; fundamental frequency [Hz].
-    options : FeatureOptions or mapping, optional
+    options : FeatureOptions or mapping, default=None
         Another wavelet, level or border mode.
 
     Returns
@@ -434,7 +434,7 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     ----------
     name : str
         Name of a feature, such as ``"A8.median"``; see :func:`feature_names`.
-    sampling_rate : float, optional
+    sampling_rate : float, default=None
         Samples per second of the signals [Hz]; without it the band is given by name.
 
     Returns

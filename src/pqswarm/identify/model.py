@@ -306,9 +306,9 @@ class Prediction:
 
         Parameters
         ----------
-        row : int
+        row : int, default=0
             Index of the event.
-        count : int
+        count : int, default=2
             Number of classes.
 
         Returns
@@ -369,7 +369,7 @@ class Model:
 
         Parameters
         ----------
-        usable : ndarray of bool, shape (n_features,), optional
+        usable : ndarray of bool, shape (n_features,), default=None
             What :func:`pqswarm.identify.usable_features` says; by default all.
 
         Returns
@@ -401,9 +401,9 @@ class Model:
         ----------
         features : ndarray of shape (n, n_features) or (n_features,)
             In the order of :data:`pqswarm.identify.FEATURES`.
-        usable : ndarray of bool, shape (n_features,), optional
+        usable : ndarray of bool, shape (n_features,), default=None
             Features that the recording has (:func:`pqswarm.identify.usable_features`); by default all.
-        classes : collection of str, optional
+        classes : collection of str, default=None
             Allowed classes: others have probability 0. By default all.
 
         Returns

@@ -657,7 +657,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         are also written.
     path : str or Path
         The files to write; the suffix is replaced.
-    encoding : {"ASCII", "BINARY"}
+    encoding : {"ASCII", "BINARY"}, default="ASCII"
         Format of the data. Samples are rounded to 1/199996 of a channel's range in ASCII, and to 1/65534 in BINARY.
 
     Returns

@@ -72,7 +72,7 @@ def save_figure(figure: Figure, path: str | Path, width: float | None = None) ->
     ----------
     figure, path : matplotlib.figure.Figure, str or Path
         The figure, and the file; missing folders are created.
-    width : float, optional
+    width : float, default=None
         Width to which a PDF is scaled, with its text [inches].
 
     Returns
@@ -210,7 +210,7 @@ class Palette:
     ----------
     titles : iterable of str
         Titles of the algorithms, in the order of the plan.
-    baseline : str, optional
+    baseline : str, default=None
         Title of the algorithm to emphasize.
 
     Examples

@@ -307,7 +307,7 @@ class Store(AbstractContextManager["Store"]):
     ----------
     folder : str or Path
         Folder of the study.
-    write : bool
+    write : bool, default=False
         Whether to write; a missing database is then created.
 
     Examples

@@ -69,7 +69,7 @@ class Archive:
     ----------
     folder : str or Path
         Its folder; a missing one is created.
-    read_only : bool
+    read_only : bool, default=False
         Whether nothing may be written; the archive must then exist.
 
     Examples
@@ -377,7 +377,7 @@ class Archive:
             The class, ``"not an event"``, or the cause; empty to withdraw an earlier correction.
         by, note : str
             Author and reason.
-        what : {"class", "cause"}
+        what : {"class", "cause"}, default="class"
             What is corrected.
         """
         self._check_author(by, note)

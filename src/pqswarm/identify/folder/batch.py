@@ -300,17 +300,17 @@ def identify_file(
     ----------
     path : str or Path
         The file.
-    model : Model, str or Path, optional
+    model : Model, str or Path, default=None
         A model or its file; by default the bundled model.
-    site : Site, optional
+    site : Site, default=None
         Description of the meter. Arguments given here take precedence.
-    reading : mapping, optional
+    reading : mapping, default=None
         Options of :func:`pqswarm.recordings.open_recordings`.
     channels, reference, nominal_voltage, thresholds
         As for :func:`pqswarm.identify.identify`.
-    after : callable, optional
+    after : callable, default=None
         Called with each recording and its analysis, for example to plot them.
-    progress : callable, optional
+    progress : callable, default=None
         Called with the samples done and in total, as by :func:`pqswarm.measure.characterize`. Its exceptions are not
         caught: they end the analysis.
 

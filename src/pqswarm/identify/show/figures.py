@@ -133,7 +133,7 @@ def plot_event(recording: RecordingSource, analysis: Analysis, event: EventResul
         The one that was analyzed; only the part shown is read.
     analysis : Analysis
         Its analysis, with the measurements.
-    event : EventResult, optional
+    event : EventResult, default=None
         One of its events; by default the worst.
 
     Returns

@@ -262,13 +262,13 @@ def find_steady(
     ----------
     series : SteadySeries
         The measured series.
-    thresholds : Thresholds or mapping, optional
+    thresholds : Thresholds or mapping, default=None
         ``thd``, ``dc``, ``notch``, ``flicker``, ``pst`` and ``unbalance`` are used.
-    quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
+    quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end), default=()
         Windows, or times [s], that do not count: sags, swells, interruptions and transients.
-    references : sequence of float, optional
+    references : sequence of float, default=None
         Voltage of 1 pu on each channel [V]; by default the median of its fundamental.
-    min_windows : int
+    min_windows : int, default=3
         Windows of the shortest disturbance. If one is enough, noise raises the thresholds.
 
     Returns

@@ -229,11 +229,11 @@ class Flickermeter:
         Samples per second, at least 400 [Hz].
     nominal_frequency : float
         Of the grid [Hz]; above 55 Hz the filter of block 3 ends at 42 Hz.
-    n_channels : int
+    n_channels : int, default=1
         Voltages measured at once.
-    lamp : {230, 120}, optional
+    lamp : {230, 120}, default=None
         Incandescent lamp of 230 V or 120 V; by default that of 120 V above 55 Hz.
-    frequency : float, optional
+    frequency : float, default=None
         Measured one, if it is known [Hz]: the meter settles on whole cycles at the start.
 
     Attributes

@@ -49,11 +49,11 @@ class SteadyMeter:
         Measured at the beginning [Hz]; it may depart from this by 10 %.
     channels : sequence of ChannelHeader
         Name and phase of each channel.
-    systems : sequence of str, optional
+    systems : sequence of str, default=None
         Name of the group of phases to which each channel belongs; by default all belong together.
-    numbers : sequence of int, optional
+    numbers : sequence of int, default=None
         Index of each channel in the recording; by default 0, 1, 2, ...
-    min_notch : float
+    min_notch : float, default=0.05
         Minimum depth of a notch [fraction of the peak].
 
     Examples

@@ -111,7 +111,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
         One panel each.
     snr : float
         Noise to add first [dB]; infinity adds none.
-    narrow : bool
+    narrow : bool, default=False
         Draw it for a narrow screen, in two columns.
 
     Returns

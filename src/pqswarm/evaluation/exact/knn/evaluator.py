@@ -41,9 +41,9 @@ class KNNEvaluator(ExactEvaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
-    n_neighbors : int
+    n_neighbors : int, default=3
         Number of neighbors, 1 to 15.
-    metric : {"manhattan", "euclidean", "chebyshev"}
+    metric : {"manhattan", "euclidean", "chebyshev"}, default="manhattan"
         Distance.
 
     Examples
@@ -211,9 +211,9 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     ----------
     X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
-    n_neighbors : int
+    n_neighbors : int, default=5
         Number of neighbors whose mean is predicted, 1 to 15.
-    metric : {"manhattan", "euclidean", "chebyshev"}
+    metric : {"manhattan", "euclidean", "chebyshev"}, default="euclidean"
         Distance.
 
     Examples

@@ -311,9 +311,9 @@ class LDAEvaluator(ClassificationEvaluator):
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    solver : {"svd", "lsqr", "eigen"}
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
         As in LinearDiscriminantAnalysis; "svd" omits directions of negligible variance within classes.
-    shrinkage : float
+    shrinkage : float, default=0.0
         As in LinearDiscriminantAnalysis, 0 to 1; 0 is its None.
 
     Examples
@@ -649,9 +649,9 @@ class LinearEvaluator(RegressionEvaluator):
     ----------
     X, y, folds, scoring, sample_weight, scaling, n_jobs
         See :class:`RegressionEvaluator`.
-    alpha : float or None
+    alpha : float or None, default=None
         Penalty on the squared coefficients in Ridge; None is LinearRegression.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
         Whether there is a constant term.
 
     Examples

@@ -103,12 +103,12 @@ class KernelNBEvaluator(ExactEvaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
-    bandwidth : float
+    bandwidth : float, default=0.004
         :math:`\sigma`, in units of the scaled features.
-    floor : float
+    floor : float, default=0.0
         Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
         a class; 0 to 0.5.
-    underflow : bool
+    underflow : bool, default=False
         Whether densities below the smallest positive double count as zero, as in programs without logarithms. Then one
         feature can rule out a class, and if all are ruled out, the smallest label wins.
 
@@ -313,9 +313,9 @@ class GaussianNBEvaluator(ExactEvaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
-    var_smoothing : float
+    var_smoothing : float, default=1e-09
         As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
-    sample_weight : ndarray of shape (n_samples,), optional
+    sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in fitting; errors are counted without.
 
     Examples
@@ -474,7 +474,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         Counts or other numbers of at least 0; with "bernoulli" any. Sparse matrices need scaling "none".
     y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    sample_weight : ndarray of shape (n_samples,), optional
+    sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in fitting; errors are counted without.
     **hyperparameters
         `model`, `alpha`, `fit_prior`, `norm` and `binarize`, as in scikit-learn.
