@@ -61,5 +61,5 @@ _ONE_THREAD = _OneThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Keep BLAS libraries from starting threads beside those of pqswarm; any number of threads may enter it."""
+    """Keep BLAS libraries from starting threads in addition to those of pqswarm; any number of threads may enter it."""
     return _ONE_THREAD

@@ -81,7 +81,7 @@ def explain_mistakes(
     """Return the mistakes that pydantic found in a table as sentences, at most 20: key, what is wrong, and value.
 
     The `models` that the table was checked against name the keys that are known; `tags` of unions, which pydantic names
-    beside keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
+    next to keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
     """
     lines: list[str] = []
     phrases = {**_IN_WORDS, **(words or {})}

@@ -29,7 +29,7 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
 from pqswarm.evaluation.scores import ScoredEvaluator, is_slow_score
 from pqswarm.evaluation.wrappers import RepeatedEvaluator, TargetsEvaluator
 
-_FEW = 16  # samples, at least as many as neighbours
+_FEW = 16  # samples, at least as many as neighbors
 _SLOW = 0.5  # seconds; above, one subset is timed
 _SEED = re.compile(r", random_state=\d+|random_state=\d+, |random_state=\d+")  # not of interest, perhaps not given
 

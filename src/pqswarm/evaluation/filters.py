@@ -73,7 +73,7 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
 
 @_score_varying
 def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
-    """Correlation-based feature selection: in turn the feature that maximises the merit of the chosen set."""
+    """Correlation-based feature selection: in turn the feature that maximizes the merit of the chosen set."""
     codes = _BinnedFeatures(X)
 
     def merit(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], pairs: float) -> FloatArray:

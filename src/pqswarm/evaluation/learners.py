@@ -445,7 +445,7 @@ class Regressor(Learner):
 
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
-_MIN_SAMPLES = 15  # samples in a fold: the maximum number of neighbours
+_MIN_SAMPLES = 15  # samples in a fold: the maximum number of neighbors
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 

@@ -208,7 +208,7 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
         elif low >= end - cycle / 2:
             stop = min(stop, max(round(low - cycle / 2), round(end)))
     shortest = round(_MIN_LENGTH * cycle)
-    if stop - first < shortest:  # too short: neighbours are included
+    if stop - first < shortest:  # too short: neighbors are included
         first = max(min(first, round(start - _MIN_LEAD * cycle)), 0)
         stop = min(max(stop, first + shortest), found.n_samples)
         first = max(min(first, stop - shortest), 0)

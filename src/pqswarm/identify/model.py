@@ -50,7 +50,7 @@ _MAX_DISTANCE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class ModelDiscriminant:
-    """Fisher's discriminant: normal densities with a common covariance, slightly shrunk towards a sphere.
+    """Fisher's discriminant: normal densities with a common covariance, slightly shrunk toward a sphere.
 
     `weights` (3 n_features, n_classes) are those of each feature, its square, and its distance from the middle; `bias`
     of a class without events is minus infinity.

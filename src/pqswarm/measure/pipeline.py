@@ -44,7 +44,7 @@ def characterize(
     """Find and measure the disturbances of a recording.
 
     Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the
-    neighbouring cycles, and harmonics, DC offset, notching, flicker and unbalance in windows of 10 or 12 cycles. A long
+    neighboring cycles, and harmonics, DC offset, notching, flicker and unbalance in windows of 10 or 12 cycles. A long
     recording is measured page by page, in bounded memory.
 
     Parameters
@@ -58,7 +58,7 @@ def characterize(
         RMS, as the channels measure it (phase to neutral, or line to line) [V], for all channels or by their names;
         by default a standard voltage close to the recording's.
     channels : sequence of str, default=None
-        Names (or phases) of the channels to analyse; by default all supply voltages except the neutral.
+        Names (or phases) of the channels to analyze; by default all supply voltages except the neutral.
     thresholds : Thresholds or mapping of str to float, default=None
         Detection thresholds.
     block : int, default=None

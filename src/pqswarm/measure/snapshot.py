@@ -165,7 +165,7 @@ class Snapshot:
     window : tuple of float
         Its start and end [s].
     is_moved : bool
-        Whether it is not centred on the moment, because the recording begins or ends there. Angles are those at the
+        Whether it is not centered on the moment, because the recording begins or ends there. Angles are those at the
         moment all the same, as if the window went on.
     channels : tuple of ChannelSnapshot
         In the order of the recording.

@@ -632,7 +632,7 @@ def _seconds_before_comtrade_section(config: Configuration, sample: int) -> floa
 
 
 def _is_comtrade(path: Path, head: bytes) -> bool:
-    """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
+    """Whether the file has a configuration next to it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
     if suffix not in COMPANIONS:
         return False
@@ -648,7 +648,7 @@ _STRETCH = 262_144  # samples written at once
 
 
 def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str = "ASCII") -> Path:
-    """Write a recording as COMTRADE 1999: a ``.cfg`` and a ``.dat`` beside it.
+    """Write a recording as COMTRADE 1999: a ``.cfg`` and a ``.dat`` next to it.
 
     Parameters
     ----------

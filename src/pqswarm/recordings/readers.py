@@ -133,7 +133,7 @@ def read(
     Parameters
     ----------
     path : str or Path
-        COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found beside it; or ``.cff``), PQDIF
+        COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found next to it; or ``.cff``), PQDIF
         (``.pqd``), an event report of an SEL relay (``.cev``, ``.eve``), a text table (``.csv``, ``.txt``, ...),
         ``.npz``, MATLAB (``.mat``), a ``.zip`` with such files, or a format of a plugin (see :data:`READERS`).
     observation : int, default=None

@@ -1,6 +1,6 @@
 """An archive: recordings with their analyses, and what people say about them.
 
-Corrections, causes, notes, and the sites of stations are kept beside the analyses, and outlive them.
+Corrections, causes, notes, and the sites of stations are kept next to the analyses, and outlive them.
 """
 
 import json
@@ -62,7 +62,7 @@ FROM recordings JOIN stations ON stations.id = station JOIN contents ON digest =
 class Archive:
     """Recordings, events, corrections and notes of many meters in one SQLite file.
 
-    Any number of processes may use it at once. `files` are the files it knows and who analyses them, `events` reads
+    Any number of processes may use it at once. `files` are the files it knows and who analyzes them, `events` reads
     events by their numbers, and `deliveries` is what receivers have got.
 
     Parameters
@@ -534,7 +534,7 @@ class Archive:
         }
 
     def set_site(self, name: str, site: str | Mapping[str, Any], by: str) -> None:
-        """Set the site of a station, in TOML or as plain values; recordings are analysed again only on demand.
+        """Set the site of a station, in TOML or as plain values; recordings are analyzed again only on demand.
 
         Parameters
         ----------
@@ -558,7 +558,7 @@ class Archive:
             seal(database, "stations", "id = ?", (station,))
 
     def ask_again_for(self, station: int | None = None) -> list[str]:
-        """Let the recordings of a station, or all, be analysed again; return their contents."""
+        """Let the recordings of a station, or all, be analyzed again; return their contents."""
         query = (
             "SELECT DISTINCT content FROM recordings JOIN contents ON digest = content WHERE owner = '' "
             "AND ? IN (station, 0) AND state != 'waiting' AND content IN (SELECT content FROM files)"

@@ -1,4 +1,4 @@
-"""Analyse many files: find the recordings among them; one that fails does not stop the others."""
+"""Analyze many files: find the recordings among them; one that fails does not stop the others."""
 
 import hashlib
 import os
@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def lack(self) -> str:
-        """Why it is not analysed yet."""
+        """Why it is not analyzed yet."""
         if self.stamp:
             return "its .dat is not complete" if self.is_incomplete else "it still changes"
         alone = len(self.parts) == 1 and self.parts[0].suffix.casefold() == ".cfg"
@@ -294,7 +294,7 @@ def identify_file(
     after: Callable[[RecordingSource, Analysis], object] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Analysis | Failure]":
-    """Analyse each recording of a file.
+    """Analyze each recording of a file.
 
     Parameters
     ----------

@@ -294,7 +294,7 @@ def _lay_out_figure(figure: Figure, heights: Sequence[float], top: float, left: 
 
 
 def _draw_figure_lines(axis: Axes, lines: Sequence[_FigureLine], scale: float, unit: str) -> None:
-    """Draw waveforms, in kV where they are kV, with a legend beside them."""
+    """Draw waveforms, in kV where they are kV, with a legend next to them."""
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
     for line in lines:

@@ -392,7 +392,7 @@ def short_term_severity(sensation: FloatArray) -> float:
     known = sensation[np.isfinite(sensation)]
     if not known.size:
         return float("nan")
-    # Percentiles of the exceeded level, some smoothed over their neighbours.
+    # Percentiles of the exceeded level, some smoothed over their neighbors.
     groups = ((0.1,), (0.7, 1.0, 1.5), (2.2, 3.0, 4.0), (6.0, 8.0, 10.0, 13.0, 17.0), (30.0, 50.0, 80.0))
     levels = [float(np.mean(np.percentile(known, 100 - np.array(group)))) for group in groups]
     return float(np.sqrt(np.dot([0.0314, 0.0525, 0.0657, 0.28, 0.08], levels)))

@@ -108,7 +108,7 @@ class WindowMeter:
         power = lines.real**2 + lines.imag**2
         with np.errstate(divide="ignore", invalid="ignore"):
             per_fundamental = 1 / np.where(live, size, np.nan)
-            # Harmonic subgroups of IEC 61000-4-7: the line and its two neighbours.
+            # Harmonic subgroups of IEC 61000-4-7: the line and its two neighbors.
             middle = np.arange(2, self.orders + 1) * self.cycles
             groups = power[..., middle - 1] + power[..., middle] + power[..., middle + 1]
             harmonics = np.sqrt(groups) * per_fundamental[..., None]

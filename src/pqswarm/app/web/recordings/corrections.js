@@ -1,4 +1,4 @@
-// The verdict on an event in brief and in full, the form to correct its class or cause, and the log of all corrections.
+// The result of an event in brief and in full, the form to correct its class or cause, and the log of all corrections.
 "use strict";
 (() => {
   const pq = window.pq;

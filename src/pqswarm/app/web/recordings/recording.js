@@ -1,4 +1,4 @@
-// The page of a recording: events, verdicts, waveforms, and measurements at the cursors.
+// The page of a recording: events, results, waveforms, and measurements at the cursors.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -108,7 +108,7 @@
       this.name();
     }
 
-    // Assumptions made while reading; caveats are listed with the verdict.
+    // Assumptions made while reading; caveats are listed with the result.
     writeNotes() {
       const notes = [...new Set([...this.header.notes, ...(this.analysis?.notes ?? [])])];
       this.notes.hidden = !notes.length;

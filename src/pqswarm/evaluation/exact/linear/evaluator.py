@@ -97,7 +97,7 @@ def linear_systems_fit_memory(n_folds: int, size: int) -> bool:
 
 
 def linear_product_error(n: int, p: int) -> float:
-    """Return the rounding error of a p x p matrix of mean products of n standardised samples, with a safety factor."""
+    """Return the rounding error of a p x p matrix of mean products of n standardized samples, with a safety factor."""
     return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))
 
 
@@ -384,7 +384,7 @@ class LDAEvaluator(ClassificationEvaluator):
         error = np.full(len(moments.n), linear_product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
-        if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
+        if not by_svd:  # the other solvers do not center the samples, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
             error *= (1.0 + moments.sizes[:, selected].max(axis=1)) ** 2
         means, parts = systems.without(moments.means[:, selected])

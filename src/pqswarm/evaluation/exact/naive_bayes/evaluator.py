@@ -142,7 +142,7 @@ class KernelNBEvaluator(ExactEvaluator):
         )
         self._class_counts = nb_class_weights(self)
         self.priors = nb_log_priors(self._class_counts)[folds.test_fold]
-        # The log density of a kernel at its centre; a uniform density is 1.
+        # The log density of a kernel at its center; a uniform density is 1.
         self.highest = max(0.0, -log(self.hyperparameters.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
         if self.device == "cuda":
