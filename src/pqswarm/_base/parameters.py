@@ -157,7 +157,7 @@ class Parameters:
     them.
     """
 
-    _owner: ClassVar[str] = ""  # their owner in messages; the class name by default
+    _owner: ClassVar[str] = ""  # their owner in messages; by default the class name without its suffix
 
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
@@ -168,12 +168,13 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = _checked_parameter(field, getattr(self, field.name), f"{field.name} of {self._name()}")
+            label = f"{field.name} of {self._owner}" if self._owner else field.name
+            value = _checked_parameter(field, getattr(self, field.name), label)
             object.__setattr__(self, field.name, value)
 
     @classmethod
     def _name(cls) -> str:
-        return cls._owner or cls.__name__
+        return cls._owner or cls.__name__.removesuffix("Parameters").removesuffix("Hyperparameters")
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:

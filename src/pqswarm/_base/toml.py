@@ -99,7 +99,7 @@ def explain_mistakes(
             limits = mistake.get("ctx", {}).items()
             message = phrases[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
         if kind == "extra_forbidden":
-            message = f"there is no such key: {_known_toml_keys(models, loc)}"
+            message = f"unknown key; {_known_toml_keys(models, loc)}"
         elif kind not in ("value_error", "missing"):
             message = f"{message}, not {shorten(repr(mistake['input']))}"
         if len(lines) == _MAX_MISTAKES:
@@ -124,7 +124,7 @@ def _known_toml_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]
         owners = [model for field in fields for model in _toml_models_in(field.annotation)] or owners
     names = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
     close = difflib.get_close_matches(str(loc[-1]), names)
-    return f"did you mean {close[0]}?" if close else f"known here are {', '.join(names)}."
+    return f"did you mean {close[0]!r}?" if close else f"known here are {', '.join(names)}."
 
 
 def _toml_models_in(annotation: Any) -> "Iterator[type[BaseModel]]":

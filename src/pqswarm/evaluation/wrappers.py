@@ -99,7 +99,7 @@ _ENTRY = 170  # bytes per cached subset, plus one bit per feature
 
 
 class CachedEvaluator:
-    """An evaluator with a cache of errors: late in a search the same subsets recur.
+    """Cache the errors of evaluated subsets: late in a search the same ones recur.
 
     A cached subset still counts as an evaluation. All else is that of the evaluator.
 

@@ -105,7 +105,7 @@ class Preset:
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
-        checked = check_parameters(values, self.common, f"preset {self.name}")
+        checked = check_parameters(values, self.common, f"all classes of preset {self.name}")
         ranges = {key: Fixed(value) for key, value in checked.items()}
 
         def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:

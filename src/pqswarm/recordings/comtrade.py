@@ -462,11 +462,11 @@ def _open_cfg_and_dat(path: Path, options: Options) -> tuple[bytes, StoredBytes,
         return _decode_cff_section(config), data, path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
-        raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
+        raise RecordingError("has no matching .cfg file: a COMTRADE recording needs both.")
     config = FileBytes.of(config_path, _CFG_LIMIT, "no configuration is that long.").read_all()
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
-        raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
+        raise RecordingError("has no matching .dat file: a COMTRADE recording needs both.")
     return config, FileBytes.of(data_path, limit), config_path.name
 
 

@@ -56,7 +56,7 @@ def overview_of_study(study: StudySummary) -> Content:
     """Return the first screen of the report on several data sets, which are the unit."""
     words = (
         f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to expect "
-        f"on further data sets of the same kind. For the report on one data set: pqswarm report DIR --dataset NAME."
+        f"on further data sets of the same kind. “pqswarm report DIR --dataset NAME” reports on one data set."
     )
     return _overview_content(study, study, words)
 

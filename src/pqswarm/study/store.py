@@ -606,6 +606,16 @@ class Study:
 def read_study(folder: str | Path) -> Study:
     """Read the plan and the finished runs of the study in a folder, finished or not.
 
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the study, which may still be running.
+
+    Returns
+    -------
+    Study
+        The plan, and for each data set the runs, their feature names, and the tests of their subsets.
+
     Examples
     --------
     >>> def mean_errors(folder):

@@ -739,7 +739,7 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     """What speaks for a cause in the events."""
     sag = next((event for event in facts.events if event.type == "sag"), None)
     if sag is not None and any(event.type == "interruption" for event in facts.events):
-        yield f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption"
+        yield f"{sag.where} at {sag.magnitude:.2f} pu next to the interruption"
     if facts.is_transfer:
         yield f"all angles jump by {abs(facts.jump):.0f} degrees"
     if facts.repeats > _MOST_SHOTS:

@@ -303,7 +303,7 @@ def _channel_state_by_size(one: SupplyChannel, wave: bool, beside: float, strong
     """State of a channel; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if one.phase and beside > 0 and one.size <= (_DEAD if wave else _DEAD_NOISE) * beside:
-        return DISCONNECTED, "no voltage beside live phases: not connected, or open"
+        return DISCONNECTED, "no voltage, unlike the live phases: not connected, or open"
     if max(one.size, mean) <= max(_NOTHING * strongest, 0.0 if wave else _FEW_VOLTS):
         return DISCONNECTED, "no voltage"
     if mean > (2 if one.phase else 1) * one.size:

@@ -39,7 +39,7 @@
       this.progress = pq.el("div", { class: "row analyzing", role: "status", hidden: true });
       this.notes = pq.el("details", { class: "note", hidden: true });
       this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
-      this.brief = pq.el("section", { class: "brief", "aria-label": "Verdict", hidden: true });
+      this.brief = pq.el("section", { class: "brief", "aria-label": "Result", hidden: true });
       this.side = pq.el("section", { class: "card verdict", "aria-label": "Evidence and correction", hidden: true });
       this.near = pq.el("section", { class: "near", "aria-label": "Other meters and notes" });
       this.stage = pq.el("section", { class: "stage", "aria-label": "Waveforms" });

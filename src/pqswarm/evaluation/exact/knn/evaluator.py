@@ -44,7 +44,7 @@ class KNNEvaluator(ExactEvaluator):
     n_neighbors : int, default=3
         Number of neighbors, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}, default="manhattan"
-        Distance.
+        The distance between two samples, over the selected features.
 
     Examples
     --------
@@ -214,7 +214,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     n_neighbors : int, default=5
         Number of neighbors whose mean is predicted, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}, default="euclidean"
-        Distance.
+        The distance between two samples, over the selected features.
 
     Examples
     --------
