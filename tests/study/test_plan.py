@@ -131,10 +131,10 @@ def test_defaults_are_those_of_the_paper():
         ('"aco"', '"aco"\nname = "all features"', "algorithms cannot contain the name 'all features'"),
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSO 'swarm'"),
-        ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size of BPSOParameters must be an integer from 2"),
-        ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size of BPSOParameters must be an int"),
+        ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size must be an integer from 2"),
+        ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size must be an int"),
         ('"ga"', '"ga"\nparameters = { size = 100 }', "size of ga is 100, but there are only 99 features"),
-        ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
+        ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size must be an integer of at"),
         ('baseline = "2d-upso"', 'baseline = "sffs"', "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso"),
         ("seeds = [1, 2]", "seed = 0", "held_out.seeds must not contain dataset.seed"),
         ("seeds = [1, 2]", "seeds = [2, 2]", "held_out.seeds: contains a seed twice"),
@@ -331,7 +331,7 @@ def test_sffs_is_told_a_size_given_one_or_goes_through_all():
         (False, True, {"size": None}),
     ]
     for name in ("2d-upso", "ranking"):  # whose number of features is never told
-        with pytest.raises(PqswarmError, match=r"size of .*Parameters must be an integer of at least 1"):
+        with pytest.raises(PqswarmError, match=r"size must be an integer of at least 1"):
             read_plan(smoke('algorithm = "sffs"', f'name = "x"\nalgorithm = "{name}"\nparameters.size = "all"'))
 
 
