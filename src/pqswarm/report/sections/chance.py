@@ -89,7 +89,7 @@ _PHRASES = {
     "better": "lower than",
     "worse": "higher than",
     "practically equal": "practically equal to",
-    "inconclusive": "not shown to differ from",
+    "inconclusive": "not significantly different from",
 }
 
 

@@ -173,7 +173,7 @@ def _datasets_comparison_table(
         rows,
         {
             "against": ("against", ""),
-            "mean": (f"its mean {noun}", form),
+            "mean": (f"mean {noun}", form),
             "tally": ("wins / ties / losses", ""),
             "difference": ("difference", f"+{form}"),
             "difference_interval": ("95 % interval", f"+{form}"),
