@@ -341,7 +341,7 @@ def make_dataset(
     ----------
     events_per_class : int, default=250
         Events of each class; the paper has 250, which gives 3500 events of its 14 classes.
-    snr : float or sequence of float
+    snr : float or sequence of float, default=(inf, 50, 45, 40, 35, 30, 25, 20)
         Signal-to-noise ratios [dB]; infinity is the event without added noise.
     seed : int, default=0
         Non-negative seed of the data set.

@@ -547,7 +547,7 @@ class RegressionEvaluator(Evaluator):
     y : array_like of shape (n_samples,)
         Targets.
     scoring : str or None, default=None
-        One of :data:`SCORINGS`; None is R2.
+        One of :data:`SCORINGS`. If None, use R2.
     sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in fitting, if the regressor accepts them, and scoring.
 

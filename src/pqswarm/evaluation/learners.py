@@ -221,7 +221,7 @@ class Classifier(Learner):
 
     Parameters
     ----------
-    hyperparameters : Parameters, mapping or None
+    hyperparameters : Parameters or mapping, default=None
         Hyperparameters; the others keep their defaults.
 
     Attributes
@@ -398,7 +398,7 @@ class Regressor(Learner):
 
     Parameters
     ----------
-    hyperparameters : Parameters, mapping or None
+    hyperparameters : Parameters or mapping, default=None
         Hyperparameters; the others keep their defaults.
 
     Attributes

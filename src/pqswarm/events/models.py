@@ -28,8 +28,10 @@ class Grid:
 
     Parameters
     ----------
-    frequency, amplitude : float
-        Actual fundamental frequency [Hz]; amplitude of the fundamental [pu].
+    frequency : float, default=50.0
+        Actual fundamental frequency [Hz].
+    amplitude : float, default=1.0
+        Amplitude of the fundamental [pu].
     phase : float, default=0.0
         Phase of the fundamental at t = 0 [rad].
     background : tuple of (int, float, float), default=()

@@ -151,7 +151,7 @@ def write_figures(
     format : {"svg", "pdf", "png"}, default="svg"
         Format of the files.
     column : bool, default=False
-        Draw them for a column of a journal, as PDF 3.5 inches wide; those that need more room 7.16.
+        Whether to draw them for a column of a journal, as PDF 3.5 inches wide; those that need more room 7.16.
 
     Returns
     -------

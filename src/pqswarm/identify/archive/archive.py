@@ -375,8 +375,10 @@ class Archive:
             Position of the event in it.
         label : str
             The class, ``"not an event"``, or the cause; empty to withdraw an earlier correction.
-        by, note : str
-            Author and reason.
+        by : str
+            Author.
+        note : str, default=""
+            Reason.
         what : {"class", "cause"}, default="class"
             What is corrected.
         """

@@ -235,7 +235,7 @@ def train(
         Algorithm (:data:`pqswarm.search.ALGORITHMS`) that searches for the best subset of these, for each bandwidth.
     max_evaluations : int, default=5000
         Budget of each search.
-    snr : sequence of float
+    snr : sequence of float, default=(20, inf, 25, 40, 30, 60, 35, inf, 50)
         Noise levels [dB], assigned to the events in turn; empty for those of the preset.
     corrections : str, Path, Correction, or an iterable of these, default=None
         Folders of archives (:class:`pqswarm.identify.Archive`) or single corrections; the last one of an event applies.
@@ -505,7 +505,7 @@ def check_model(
         The model.
     events_per_class : int, default=100
         Number of events of each class and noise level.
-    snr : sequence of float
+    snr : sequence of float, default=(20, 30, 40, 50, inf)
         Noise levels [dB].
     preset : str or Preset, default="training"
         ``"training"``, or the ranges of the events.

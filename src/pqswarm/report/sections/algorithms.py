@@ -216,7 +216,7 @@ def plot_error_against_size(
     numbers : sequence of int, default=None
         Run numbers; 0, 1, 2, ... by default.
     narrow : bool, default=False
-        Draw it for a narrow screen.
+        Whether to draw it for a narrow screen.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def plot_convergence(
     budget : int, default=None
         Evaluations allowed per run, drawn as a line; by default the last of `evaluations`.
     narrow : bool, default=False
-        Draw it for a narrow screen.
+        Whether to draw it for a narrow screen.
 
     Returns
     -------

@@ -109,10 +109,10 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
     ----------
     events : sequence of Event
         One panel each.
-    snr : float
+    snr : float, default=inf
         Noise to add first [dB]; infinity adds none.
     narrow : bool, default=False
-        Draw it for a narrow screen, in two columns.
+        Whether to draw it for a narrow screen, in two columns.
 
     Returns
     -------

@@ -650,7 +650,7 @@ class LinearEvaluator(RegressionEvaluator):
     X, y, folds, scoring, sample_weight, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     alpha : float or None, default=None
-        Penalty on the squared coefficients in Ridge; None is LinearRegression.
+        Penalty on the squared coefficients in Ridge. If None, fit LinearRegression.
     fit_intercept : bool, default=True
         Whether there is a constant term.
 
