@@ -84,7 +84,7 @@ def test_mistakes_in_grids_are_named():
         KNN.search_grid(X, y, folds, grid={"n_neighbors": (2.5,)})
     with pytest.raises(PqswarmError, match="the grid of bandwidth is empty"):
         KERNEL.search_grid(X, y, folds, grid={"bandwidth": ()})
-    with pytest.raises(PqswarmError, match="unknown parameter of KernelNB 'with'"):
+    with pytest.raises(PqswarmError, match="unknown parameter 'with'"):
         KERNEL.search_grid(X, y, folds, grid={"with": (1,)})
 
 

@@ -64,7 +64,7 @@ def test_defaults_are_those_of_the_paper():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"swarm": 3}, "unknown parameter of UPSO2D 'swarm': did you mean 'swarm_size'"),
+        ({"swarm": 3}, "unknown parameter 'swarm': did you mean 'swarm_size'"),
         ({"swarm_size": 1}, "swarm_size must be an integer from 2 to 100000, not 1"),
         ({"swarm_size": 2.5}, "swarm_size must be an integer"),
         ({"unification": 1.5}, "unification must be a number from 0 to 1, not 1.5"),

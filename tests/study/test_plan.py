@@ -130,7 +130,7 @@ def test_defaults_are_those_of_the_paper():
         ('"aco"', '"ga"\nname = "GA"', "algorithms contains 'ga' and 'GA', both called 'GA'"),
         ('"aco"', '"aco"\nname = "all features"', "algorithms cannot contain the name 'all features'"),
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
-        ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSO 'swarm'"),
+        ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter 'swarm'"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size must be an integer from 2"),
         ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size must be an int"),
         ('"ga"', '"ga"\nparameters = { size = 100 }', "size of ga is 100, but there are only 99 features"),

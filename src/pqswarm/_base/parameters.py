@@ -157,7 +157,7 @@ class Parameters:
     them.
     """
 
-    _owner: ClassVar[str] = ""  # their owner in messages; by default the class name without its suffix
+    _owner: ClassVar[str] = ""  # what messages append to the name of a parameter
 
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
@@ -168,13 +168,8 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            label = f"{field.name} of {self._owner}" if self._owner else field.name
-            value = _checked_parameter(field, getattr(self, field.name), label)
+            value = _checked_parameter(field, getattr(self, field.name), field.name + self._owner)
             object.__setattr__(self, field.name, value)
-
-    @classmethod
-    def _name(cls) -> str:
-        return cls._owner or cls.__name__.removesuffix("Parameters").removesuffix("Hyperparameters")
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
@@ -186,7 +181,7 @@ class Parameters:
             raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
         known = [field.name for field in dataclasses.fields(cls)]
         for name in given:
-            check_name(f"parameter of {cls._name()}", name, known)
+            check_name(f"parameter{cls._owner}", name, known)
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:

@@ -661,7 +661,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 class EstimatorHyperparameters(Parameters):
     """Which classifier, and its parameters."""
 
-    _owner = "the classifier"
+    _owner = " of the classifier"
     estimator: str = parameter("import path of a class, such as sklearn.svm.LinearSVC", default="")
     parameters: tuple[tuple[str, Any], ...] = parameter("arguments of the class, such as {'C': 0.5}", default=())
 

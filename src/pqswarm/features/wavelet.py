@@ -229,7 +229,7 @@ class FeatureOptions(Parameters):
     ('db4, level 5, border symmetric', 5, 66)
     """
 
-    _owner = "features"
+    _owner = " of features"
 
     wavelet: str = parameter("orthogonal wavelet", default="sym6", choices=WAVELETS)
     level: int | None = parameter(
