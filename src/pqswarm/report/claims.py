@@ -70,8 +70,8 @@ _RULES_FOR_RUNS = (
     "by less than {margin:.0f} % (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). "
     "SFFS: its single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of "
     "the paper's algorithms must lie within the printed ones. Noise, contrasts: holds if the best subsets show it at "
-    "every level tested; inconclusive if levels of the paper are missing. All features: within two standard errors. In "
-    "a study smaller than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is "
+    "every level tested; inconclusive if levels are missing. All features: within two standard errors. In a study "
+    "smaller than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is "
     "“inconclusive”."
 )
 _RULES_FOR_DATASETS = (
@@ -81,9 +81,9 @@ _RULES_FOR_DATASETS = (
     "Significance: Friedman ranks over the data sets, Hommel-adjusted. SFFS: its single run against the median run of "
     "{hero}. Noise, contrasts, gain of k-NN: holds if it does on significantly more than half of the data sets (sign "
     "test, p ≤ 0.05), does not hold if on significantly fewer; this takes six data sets. Ranges: those of the means "
-    "must lie within the printed ones. All features: whether the paper's value lies within the 95 % prediction "
-    "interval for one more data set. With fewer evaluations than the paper's ({evaluations}), or for ranges and all "
-    "features fewer events ({events}), what does not hold is “inconclusive”."
+    "lie within the printed ones. All features: the paper's value lies within the 95 % prediction interval for one "
+    "more data set. With fewer evaluations than the paper's ({evaluations}), or for ranges and all features fewer "
+    "events ({events}), what does not hold is “inconclusive”."
 )
 
 

@@ -287,10 +287,9 @@ def _bench_drawings(study: DatasetSummary) -> list[Drawing]:
         return []
     classes = enumerate_words([class_title(name).lower() for name in preset.bench])
     note = (
-        f"One phase of three. The paper's is a photograph of a laboratory; here its circuit is simulated. Rs, Ls: "
-        f"source; R: load; Rdc: load of a bridge of six diodes, the source of harmonics; C: capacitor bank closed on "
-        f"command, the source of transients; Rf: fault of phase a to ground, the cause of sags. It produces "
-        f"events of the classes {classes}."
+        f"One phase of three. The paper shows a photograph of a laboratory; here its circuit is simulated. Rs, Ls: "
+        f"source; R: load; Rdc: load of a six-diode bridge, the source of harmonics; C: capacitor bank, the source "
+        f"of transients; Rf: fault of phase a to ground, the cause of sags. It produces the classes {classes}."
     )
     caption = paper_caption(2, "the setup that generates events, as simulated here", "Figure")
     return [Drawing("bench", caption, note, plot_bench, narrow=partial(plot_bench, narrow=True))]
