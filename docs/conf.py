@@ -58,6 +58,8 @@ html_favicon = "_static/favicon.svg"
 html_css_files = ["pqswarm.css"]
 html_js_files = [("copy.js", {"defer": "defer"})]
 html_show_sourcelink = False
+html_use_index = False  # the search and the pages of the packages find every name
+html_domain_indices = False
 html_theme_options = {
     "logo": {"text": "pqswarm", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
     "header_links_before_dropdown": 7,

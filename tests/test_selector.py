@@ -253,7 +253,7 @@ def test_callback_and_classes_as_algorithms():
         ({"n_features_to_select": 1.0}, "n_features_to_select must be"),
         ({"n_features_to_select": 3, "algorithm": ("merit", {"size": 3})}, "not both"),
         ({"algorithm": ("merit", [1])}, "algorithm must be a name or class, or a pair of it and a mapping"),
-        ({"algorithm": ("2d-upso", {"swarm": 3})}, "unknown parameter of UPSO2DParameters 'swarm'"),
+        ({"algorithm": ("2d-upso", {"swarm": 3})}, "unknown parameter 'swarm'"),
         ({"random_state": -1}, "random_state must be an integer of at least 0"),
         ({"random_state": "x"}, "random_state must be an integer of at least 0"),
         ({"estimator": GaussianNB}, r"must be an instance, not the class GaussianNB: write GaussianNB\(\)"),

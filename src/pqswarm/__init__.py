@@ -1,6 +1,6 @@
-"""Find the few signal features that identify a power-quality event, and test whether they are the right ones.
+"""Analyze power-quality recordings, and select the few features that identify power-quality events.
 
-The sub-packages follow the flow of the data, in two columns that meet in a verdict::
+The sub-packages follow the flow of the data, in two columns that meet in an analysis::
 
     events                        recordings
     features                      measure

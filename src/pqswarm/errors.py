@@ -67,7 +67,7 @@ def naming_plugin(what: str, member: Any) -> Iterator[None]:
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
-    """Build the error for a misspelt name, with the nearest known name and the list of all names."""
+    """Build the error for a misspelled name, with the nearest known name and the list of all names."""
     names = list(known)
     given = shorten(name)
     same = [one for one in names if f"-{one}".lower().endswith(f"-{given}".lower())]

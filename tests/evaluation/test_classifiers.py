@@ -79,11 +79,11 @@ def test_grid_of_bandwidths():
 def test_mistakes_in_grids_are_named():
     with pytest.raises(PqswarmError, match="did you mean 'manhattan'"):
         KNN.search_grid(X, y, folds, grid={"metric": ("manhatten",)})
-    with pytest.raises(PqswarmError, match="n_neighbors of KNNHyperparameters must be an integer"):
+    with pytest.raises(PqswarmError, match="n_neighbors must be an integer"):
         KNN.search_grid(X, y, folds, grid={"n_neighbors": (2.5,)})
     with pytest.raises(PqswarmError, match="the grid of bandwidth is empty"):
         KERNEL.search_grid(X, y, folds, grid={"bandwidth": ()})
-    with pytest.raises(PqswarmError, match="unknown parameter of KernelNBHyperparameters 'with'"):
+    with pytest.raises(PqswarmError, match="unknown parameter 'with'"):
         KERNEL.search_grid(X, y, folds, grid={"with": (1,)})
 
 

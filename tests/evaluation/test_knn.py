@@ -178,9 +178,9 @@ def test_neighbours():
 def test_mistakes_are_named():
     X, y, folds = dataset("wine")
     for arguments, message in [
-        ({"n_neighbors": 0}, "n_neighbors of KNNHyperparameters must be an integer from 1 to 15, not 0"),
-        ({"n_neighbors": 16}, "n_neighbors of KNNHyperparameters must be"),
-        ({"n_neighbors": 2.5}, "n_neighbors of KNNHyperparameters must be"),
+        ({"n_neighbors": 0}, "n_neighbors must be an integer from 1 to 15, not 0"),
+        ({"n_neighbors": 16}, "n_neighbors must be"),
+        ({"n_neighbors": 2.5}, "n_neighbors must be"),
         ({"metric": "manhatan"}, "did you mean 'manhattan'"),
         ({"scaling": "standart"}, "unknown scaling 'standart': did you mean 'standard'"),
         ({"n_jobs": 0}, "n_jobs must be"),

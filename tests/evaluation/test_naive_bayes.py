@@ -184,7 +184,7 @@ def test_kernels_narrower_than_the_spacing_of_numbers_count_equal_values(place, 
 
 @pytest.mark.parametrize("wrong", [{"bandwidth": 0}, {"bandwidth": "wide"}, {"floor": -0.1}, {"floor": 0.6}])
 def test_bad_hyperparameters(wrong):
-    with pytest.raises(ValueError, match=rf"{next(iter(wrong))} of KernelNBHyperparameters must be a number from"):
+    with pytest.raises(ValueError, match=rf"{next(iter(wrong))} must be a number from"):
         pqswarm.KernelNB(**wrong).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -81,7 +81,7 @@ def test_a_preset_with_fixed_values():
     assert (event.frequency, event.sampling_rate) == (60, 12_000)
     assert event.preset == "paper, frequency=60, sampling_rate=12000"
     assert generate("pure_sinusoid", 0, PRESETS["paper"].fixed(amplitude=1.0)).parameters["amplitude"] == 1.0
-    with pytest.raises(PqswarmError, match="unknown parameter of preset paper 'depth'"):
+    with pytest.raises(PqswarmError, match="unknown parameter of all classes of preset paper 'depth'"):
         PRESETS["paper"].fixed(depth=0.5)
 
 

@@ -222,7 +222,7 @@ MISTAKES = [
     ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1], number = 1 }', "number: must be at least 2"),
     (
         'extends = "paper"\n[sag]\ndepth = { steps = [0, 1], numbr = 5 }',
-        "numbr: there is no such key: did you mean number",
+        "numbr: unknown key; did you mean 'number'",
     ),
     ('extends = "paper"\n[sag]\ndepth = { uniform = [0, 1], unit = "cycles" }', "unknown unit 'cycles'. Known: pu"),
     ('extends = "paper"\n[sag]\nduration = { uniform = [1, 2], unit = "cycle" }', "did you mean 'cycles'"),

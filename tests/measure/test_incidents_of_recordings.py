@@ -243,7 +243,7 @@ def test_evidence_of_a_trip_names_the_phase_that_was_faulted():
     after = box(0.0, 0.4) + box(0.7, 2.0)
     (incident,) = characterize(record([after - 0.6 * box(0.3, 0.4), after, after])).incidents
     assert incident.title == "fault AG, reclosing, successful"
-    assert "phase A at 0.40 pu beside the interruption" in incident.evidence
+    assert "phase A at 0.40 pu next to the interruption" in incident.evidence
     assert not any("equal dips" in text for text in incident.evidence)
 
 

@@ -131,9 +131,9 @@ def test_missing_partners(tmp_path):
     config, data = builders.comtrade_seeds()[1]
     (tmp_path / "a.cfg").write_bytes(config)
     (tmp_path / "b.dat").write_bytes(data)
-    with pytest.raises(RecordingError, match=r"a\.cfg has no \.dat"):
+    with pytest.raises(RecordingError, match=r"a\.cfg has no matching \.dat"):
         read(tmp_path / "a.cfg")
-    with pytest.raises(RecordingError, match=r"b\.dat has no \.cfg"):
+    with pytest.raises(RecordingError, match=r"b\.dat has no matching \.cfg"):
         read(tmp_path / "b.dat")
 
 

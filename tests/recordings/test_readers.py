@@ -86,7 +86,7 @@ def test_names_lead_nowhere(tmp_path):
     config, data = builders.comtrade_seeds()[0]
     (tmp_path / "x" / "case.cfg").write_bytes(config.replace(b"station,device", b"../../case.dat,../case.dat"))
     (tmp_path / "case.dat").write_bytes(data)
-    with pytest.raises(RecordingError, match=r"no \.dat beside it"):
+    with pytest.raises(RecordingError, match=r"no matching \.dat file"):
         read(tmp_path / "x" / "case.cfg")
 
 

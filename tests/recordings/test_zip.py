@@ -84,7 +84,7 @@ def flag_encrypted(content):
             {"fault.xml": b"<?xml?><Comtrade>", "a.md": b"hello"},
             r"fault\.xml is a COMTRADE file in XML.*\.cfg with \.dat",
         ),
-        ({"a.cfg": CONFIG}, r"a\.cfg has no \.dat beside it"),
+        ({"a.cfg": CONFIG}, r"a\.cfg has no matching \.dat file"),
         ({"xl/workbook.xml": b"", "[Content_Types].xml": b""}, "office file: save the sheet.* as CSV"),
         ({f"{n}.csv": b"" for n in range(1001)}, "1,001 files of 0 MB, over the limit of 1000 files.*unpack it"),
         (zipped({"a.csv": TABLE})[:200], "damaged"),

@@ -85,7 +85,7 @@ def test_three_runs_are_said_to_be_too_few(study, knn):
 
 def test_sentences_on_comparisons():
     same = compare_runs({"A": [1.0, 2.0, 3.0, 4.0], "B": [1.0, 2.0, 3.0, 4.0]}, control="A")
-    assert say_comparisons("error", same) == "The error of A is not shown to differ from that of B."
+    assert say_comparisons("error", same) == "The error of A is not significantly different from that of B."
     apart = {name: [mean + i / 100 for i in range(5)] for name, mean in {"A": 2, "B": 1, "C": 3, "D": 3}.items()}
     sentence = say_comparisons("error", compare_runs(apart, control="A", margin=0.05))
     assert sentence == "The error of A is lower than that of C and D and higher than that of B."

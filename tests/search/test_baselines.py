@@ -79,14 +79,14 @@ class TestACO:
             assert binomtest(int(count), 5000, p).pvalue > 1e-4
 
     def test_bounds_the_wrong_way_round(self):
-        with pytest.raises(ValueError, match="pheromone_low of ACOParameters is 2"):
+        with pytest.raises(ValueError, match="pheromone_low is 2"):
             ACO(4, 0, {"pheromone_low": 2.0})
 
 
 class TestChaotic:
     @pytest.mark.parametrize("start", [0.25, 0.5, 0.75, 0.0, 1.0])
     def test_starts_that_are_not_chaotic_are_refused(self, start):
-        with pytest.raises(ValueError, match="initial_inertia of ChaoticParameters"):
+        with pytest.raises(ValueError, match="initial_inertia"):
             ChaoticBPSO(6, 0, {"initial_inertia": start})
 
 

@@ -38,7 +38,7 @@ def test_an_order_is_a_warm_start():
     cold = minimize("merit", problem, 600)
     misled = minimize("merit", problem, 600, parameters={"order": order[::-1]})
     assert warm.mask[:10].sum() >= 8 > cold.mask[:10].sum() >= misled.mask[:10].sum()
-    with pytest.raises(PqswarmError, match="order of MeritParameters must hold each of the 4 features once"):
+    with pytest.raises(PqswarmError, match="order must hold each of the 4 features once"):
         Merit(4, parameters={"order": (0, 1, 1, 3)})
 
 

@@ -53,7 +53,7 @@ def test_every_prefix_of_the_ranking_is_evaluated():
 
 @pytest.mark.parametrize("order", [[0, 1], [0] * 13, [-1], "text"])
 def test_invalid_orders(order):
-    with pytest.raises(PqswarmError, match="order of RankingParameters must"):
+    with pytest.raises(PqswarmError, match="order must"):
         minimize("ranking", GaussianNBEvaluator(X, y, Folds.stratified(y)), parameters={"order": order})
 
 

@@ -70,9 +70,9 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ('kind = "k-nn"\nestimator = "sklearn.svm.SVC"', "classifiers[0]: unknown key 'estimator'"),
         ('kind = "k-nn"\nparameters = 3', "classifiers[0].parameters: must be a table of keys, not 3"),
         ('kind = "k-nn"\nn_neighbors = 3\nparameters.n_neighbors = 3', "classifiers[0]: n_neighbors is given twice"),
-        ('kind = "k-nn"\nparameters.k = 3', "unknown parameter of KNNHyperparameters 'k'"),
-        ('kind = "k-nn"\nn_neighbors = 16', "n_neighbors of KNNHyperparameters must be an integer from 1 to 15"),
-        ('kind = "kernel-nb"\nbandwidth = 0.0', "bandwidth of KernelNBHyperparameters must be a number from"),
+        ('kind = "k-nn"\nparameters.k = 3', "unknown parameter 'k'"),
+        ('kind = "k-nn"\nn_neighbors = 16', "n_neighbors must be an integer from 1 to 15"),
+        ('kind = "kernel-nb"\nbandwidth = 0.0', "bandwidth must be a number from"),
         (
             'kind = "k-nn"\nscaling = "twice"',
             "classifiers[0].scaling: must be 'once', 'minmax', 'standard' or 'robust', not",

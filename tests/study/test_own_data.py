@@ -161,7 +161,7 @@ def test_data_that_do_not_fit_the_plan(tmp_path, old, new, message):
         ('.csv"', '.csv"\npreset = "paper"', "dataset: preset applies to generated events"),
         ('.csv"', '.csv"\nseed = 1', "dataset: seed applies to generated events"),
         ('.csv"', '.csv"\nlable = "a"', "dataset: unknown key 'lable': did you mean 'label'?"),
-        ("file =", "fil =", "dataset.fil: there is no such key: did you mean file"),
+        ("file =", "fil =", "dataset.fil: unknown key; did you mean 'file'"),
         ("runs = 2", "runs = 2\npaper = true", "paper: .* remove it"),
         ("[folds]", "[held_out]\nseeds = [1]\n[folds]", "held_out: .* by file or by fraction"),
         ("[folds]", '[held_out]\nfraction = 0.2\nfile = "a"\n[folds]', "held_out: give file or fraction, not both"),

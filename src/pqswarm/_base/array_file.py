@@ -1,4 +1,4 @@
-"""Files of arrays: those of ``numpy.savez``, and a JSON manifest beside them, readable without pickle.
+"""Files of arrays: those of ``numpy.savez``, and a JSON manifest next to them, readable without pickle.
 
 Equal content gives equal bytes. Files are untrusted: everything is checked, sizes before memory is taken.
 """
@@ -169,7 +169,7 @@ def write_arrays(
     texts: Mapping[str, str] | None = None,
     compression: int = zipfile.ZIP_STORED,
 ) -> None:
-    """Write arrays as ``numpy.savez`` does, and texts beside them; equal content gives equal bytes."""
+    """Write arrays as ``numpy.savez`` does, and texts next to them; equal content gives equal bytes."""
     save: Any = np.savez if compression == zipfile.ZIP_STORED else np.savez_compressed
     save(file, **arrays)
     with zipfile.ZipFile(file, "a") as archive:

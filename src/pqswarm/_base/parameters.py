@@ -31,11 +31,11 @@ def parameter(
     default : object
         Its default, which also sets its type: a number, a bool, text, or None (an integer or None). An empty tuple
         declares a mapping of names to plain values, stored as sorted pairs, or, with `low`, a list of integers.
-    low, high : float, optional
+    low, high : float, default=None
         Minimum and maximum.
-    choices : tuple of str
+    choices : tuple of str, default=()
         The allowed names of a text field; empty allows any text.
-    symbol : str
+    symbol : str, default=""
         Its symbol in the paper.
 
     Returns
@@ -141,7 +141,7 @@ class Parameters:
     them.
     """
 
-    _owner: ClassVar[str] = ""  # their owner in messages; the class name by default
+    _owner: ClassVar[str] = ""  # what messages append to the name of a parameter
 
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
@@ -152,12 +152,8 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = _checked_parameter(field, getattr(self, field.name), f"{field.name} of {self._name()}")
+            value = _checked_parameter(field, getattr(self, field.name), field.name + self._owner)
             object.__setattr__(self, field.name, value)
-
-    @classmethod
-    def _name(cls) -> str:
-        return cls._owner or cls.__name__
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
@@ -169,7 +165,7 @@ class Parameters:
             raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
         known = [field.name for field in dataclasses.fields(cls)]
         for name in given:
-            check_name(f"parameter of {cls._name()}", name, known)
+            check_name(f"parameter{cls._owner}", name, known)
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sanitise untrusted text, write counts with their nouns, and values with SI prefixes instead of powers of ten.
+"""Sanitize untrusted text, write counts with their nouns, and values with SI prefixes instead of powers of ten.
 
 Text from files (names, stations, notes) and file names pass :func:`printable` on input. Writers then only escape the
 special characters of their own format.

@@ -82,7 +82,7 @@ def explain_mistakes(
     """Return the mistakes that pydantic found in a table as sentences, at most 20: key, what is wrong, and value.
 
     The `models` that the table was checked against name the keys that are known; `tags` of unions, which pydantic names
-    beside keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
+    next to keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
     """
     phrases = {**_IN_WORDS, **(words or {})}
     mistakes = error.errors(include_url=False)
@@ -108,7 +108,7 @@ def _explain_mistake(
         limits = mistake.get("ctx", {}).items()
         message = phrases[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
     if kind == "extra_forbidden":
-        message = f"there is no such key: {_known_toml_keys(models, loc)}"
+        message = f"unknown key; {_known_toml_keys(models, loc)}"
     elif kind not in ("value_error", "missing"):
         message = f"{message}, not {shorten(repr(mistake['input']))}"
     return f"{place + ': ' if place else ''}{message}{'' if message[-1:] in '.?' else '.'}"
@@ -130,7 +130,7 @@ def _known_toml_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]
         owners = [model for field in fields for model in _toml_models_in(field.annotation)] or owners
     names = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
     close = difflib.get_close_matches(str(loc[-1]), names)
-    return f"did you mean {close[0]}?" if close else f"known here are {', '.join(names)}."
+    return f"did you mean {close[0]!r}?" if close else f"known here are {', '.join(names)}."
 
 
 def _toml_models_in(annotation: Any) -> "Iterator[type[BaseModel]]":

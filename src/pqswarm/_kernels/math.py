@@ -2,7 +2,7 @@
 
 NumPy and the C library choose among several versions of these functions by processor, and their last bits differ. This
 module uses only sums, products, quotients and bit operations, which IEEE 754 defines exactly. Without fast-math, LLVM
-neither contracts nor reorders them, at any vector width. There are no calls and no branches, so loops vectorise.
+neither contracts nor reorders them, at any vector width. There are no calls and no branches, so loops vectorize.
 """
 
 import numpy as np

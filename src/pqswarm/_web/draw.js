@@ -1,4 +1,4 @@
-// Basics shared by all pages: elements, number formats, ticks, colours, tooltips, sorting, downloads.
+// Basics shared by all pages: elements, number formats, ticks, colors, tooltips, sorting, downloads.
 // Untrusted text only ever becomes a text node; nothing here parses markup.
 "use strict";
 window.pq = window.pq || {};

@@ -1,4 +1,4 @@
-// The waveform viewer: linked panels over one time axis, zoom down to samples, two cursors, coloured events.
+// The waveform viewer: linked panels over one time axis, zoom down to samples, two cursors, colored events.
 // `view(from, to, points, signal)` returns a promise of the minima and maxima of an interval.
 "use strict";
 window.pq = window.pq || {};
@@ -286,7 +286,7 @@ window.pq = window.pq || {};
       const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
       if (event) this.goTo(event);
     }
-    // View of an event: centre, span, and the cursors at its start and at the end of its worst cycle, or of the event [s].
+    // View of an event: center, span, and the cursors at its start and at the end of its worst cycle, or of the event [s].
     placeOf({ start, end, worst_end: worst }) {
       const cycle = 1 / this.recording.nominal_frequency;
       const long = Math.max(end - start, 0);

@@ -1,4 +1,4 @@
-// Pictures of waveforms: colours of the phases, and several figures saved as one.
+// Pictures of waveforms: colors of the phases, and several figures saved as one.
 "use strict";
 (() => {
   const pq = window.pq;

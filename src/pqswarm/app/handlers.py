@@ -47,7 +47,7 @@ class BaseHandler(RequestHandler):
     needs_token = True
 
     def initialize(self) -> None:
-        """Create the job of the request, which is cancelled when the browser disconnects; name what requests share."""
+        """Create the job of the request, which is canceled when the browser disconnects; name what requests share."""
         self.job = Job()
         self.workbench: Workbench = self.settings["workbench"]
         self.access: AccessControl = self.settings["access"]
@@ -198,7 +198,7 @@ class TicketHandler(BaseHandler):
 
 
 class PageUpdatesHandler(BaseHandler):
-    """Server-sent events for an open page; when it closes, its jobs are cancelled."""
+    """Server-sent events for an open page; when it closes, its jobs are canceled."""
 
     _page: WorkbenchPage | None = None
 

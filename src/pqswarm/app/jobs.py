@@ -34,13 +34,13 @@ class JobCancelled(Exception):  # noqa: N818 (not an error)
 
 
 class Job(Event):
-    """Work that can be cancelled: it stops at its next check."""
+    """Work that can be canceled: it stops at its next check."""
 
     cancel = Event.set
     is_cancelled = Event.is_set
 
     def check(self, *_: object) -> None:
-        """Raise :class:`JobCancelled` if it was cancelled; long work calls this often, e.g. as progress callback."""
+        """Raise :class:`JobCancelled` if it was canceled; long work calls this often, e.g. as progress callback."""
         if self.is_cancelled():
             raise JobCancelled
 
@@ -77,7 +77,7 @@ class Jobs:
         owner: str = "",
         sender: str = "",
     ) -> _Found:
-        """Return ``function(*arguments)``, run in a thread of a pool, unless the job is cancelled first."""
+        """Return ``function(*arguments)``, run in a thread of a pool, unless the job is canceled first."""
 
         def run() -> _Found:
             job.check()
@@ -134,7 +134,7 @@ class Jobs:
             del self._waiting[owner]
             if queue:
                 self._waiting[owner] = queue  # behind all others
-            if not chosen[0].done():  # nor cancelled
+            if not chosen[0].done():  # nor canceled
                 chosen[0].set_result(None)
                 self._active[owner] += 1
                 self._n_long += chosen[1]

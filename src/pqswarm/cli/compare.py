@@ -94,7 +94,7 @@ def compare(
             "text, csv, md, latex or json.",
             "--format",
             "-f",
-            show_default="by the suffix of --out, or text",
+            show_default="from the suffix of --out; otherwise text",
             autocompletion=complete_names(__name__, "FORMATS"),
         ),
     ] = None,

@@ -41,7 +41,7 @@ def study(
         str | None,
         option(
             "NAME",
-            "Run one specification (reading) of a multiverse, such as r07.",
+            "Run one specification of a multiverse, such as r07.",
             "--specification",
             "--reading",
             show_default="all",
@@ -185,7 +185,7 @@ def show(
         str | None,
         option(
             "NAME",
-            "Print one specification (reading) of a multiverse: of a plan, a file or a folder.",
+            "Print one specification of a multiverse: of a plan, a file or a folder.",
             "--specification",
             "--reading",
         ),

@@ -336,20 +336,20 @@ def make_dataset(
 
     Parameters
     ----------
-    events_per_class : int
+    events_per_class : int, default=250
         Events of each class; the paper has 250, which gives 3500 events of its 14 classes.
-    snr : float or sequence of float
+    snr : float or sequence of float, default=(inf, 50, 45, 40, 35, 30, 25, 20)
         Signal-to-noise ratios [dB]; infinity is the event without added noise.
-    seed : int
+    seed : int, default=0
         Non-negative seed of the data set.
-    preset : str or Preset
+    preset : str or Preset, default="paper"
         ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
         A tenth of all events come from the laboratory bench, spread over the classes that it can produce.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads; None or -1 uses all cores, or those granted to a worker process.
-    progress : callable, optional
+    progress : callable, default=None
         Called from time to time with the number of events done and the total.
-    features : FeatureOptions or mapping, optional
+    features : FeatureOptions or mapping, default=None
         Another wavelet, level or border mode, such as ``{"wavelet": "db4"}``.
 
     Returns

@@ -66,11 +66,11 @@ class Samples:
         data : Samples, DataFrame, (X, y) or array_like of shape (n_samples, n_features)
             A frame has the labels in one of its columns, unless `y` is given. Features are named after the columns, or
             x0, x1, ... for a matrix.
-        y : array_like of shape (n_samples,), optional
+        y : array_like of shape (n_samples,), default=None
             Labels: text, integers or booleans.
-        label : str, optional
+        label : str, default=None
             The label column; by default the one called label, class or target, else the last.
-        source : str
+        source : str, default="the data"
             Name of the data in messages.
 
         Returns
@@ -318,11 +318,11 @@ def read_samples(
         with a label in one column; with semicolons or tabs, decimal commas are read too. An npz file has the arrays X,
         of shape (n_samples, n_features), and y; optional are feature_names, and class_names, in which y then holds
         positions. Nothing is unpickled.
-    label : str, optional
+    label : str, default=None
         The label column of a CSV file; by default the one called label, class or target, else the last.
-    ignore : sequence of str
+    ignore : sequence of str, default=()
         Columns of a CSV file to leave out, such as an identifier.
-    drop_missing : bool
+    drop_missing : bool, default=False
         Whether to leave out rows of a CSV file with missing values; otherwise these are an error.
 
     Returns

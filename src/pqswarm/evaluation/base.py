@@ -83,10 +83,10 @@ class Evaluator(ABC):
         Features.
     folds : Folds
         The cross-validation.
-    scaling : {"once", "minmax", "standard", "robust", "none"}
+    scaling : {"once", "minmax", "standard", "robust", "none"}, default="once"
         Scale each feature to [0, 1] once, by its extremes over all samples (our choice: the paper does not say); in
         each fold by its training samples, as MinMaxScaler, StandardScaler or RobustScaler do; or not at all.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads; None or -1 uses all cores, or those granted to a worker process. Results do not depend on it.
 
     Attributes
@@ -487,7 +487,7 @@ class ExactEvaluator(ClassificationEvaluator):
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    device : {"cpu", "cuda"}
+    device : {"cpu", "cuda"}, default="cpu"
         Compute on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.
     """
 
@@ -540,9 +540,9 @@ class RegressionEvaluator(Evaluator):
         See :class:`Evaluator`.
     y : array_like of shape (n_samples,)
         Targets.
-    scoring : str or None
-        One of :data:`SCORINGS`; None is R2.
-    sample_weight : ndarray of shape (n_samples,), optional
+    scoring : str or None, default=None
+        One of :data:`SCORINGS`. If None, use R2.
+    sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in fitting, if the regressor accepts them, and scoring.
 
     Attributes

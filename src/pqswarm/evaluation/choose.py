@@ -29,7 +29,7 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
 from pqswarm.evaluation.scores import ScoredEvaluator, is_slow_score
 from pqswarm.evaluation.wrappers import RepeatedEvaluator, TargetsEvaluator
 
-_FEW = 16  # samples, at least as many as neighbours
+_FEW = 16  # samples, at least as many as neighbors
 _SLOW = 0.5  # seconds; above, one subset is timed
 _SCALERS: dict[str, Scaling] = {"MinMaxScaler": "minmax", "StandardScaler": "standard", "RobustScaler": "robust"}
 _SEED = re.compile(r", random_state=\d+|random_state=\d+, |random_state=\d+")  # not of interest, perhaps not given
@@ -94,11 +94,11 @@ def choose_evaluator(
         Labels, or targets of a regression.
     splits : Splits or Folds
         Cross-validation.
-    scoring : str, callable or None
+    scoring : str, callable or None, default=None
         See :class:`GenericEvaluator`.
-    sample_weight : array_like of shape (n_samples,), optional
+    sample_weight : array_like of shape (n_samples,), default=None
         Weights of the samples in fitting and scoring.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads; see :class:`Evaluator`.
     **params
         `fit_params` and `score_params` of :class:`GenericEvaluator`.

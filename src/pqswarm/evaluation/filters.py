@@ -73,7 +73,7 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
 
 @_score_varying
 def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
-    """Correlation-based feature selection: in turn the feature that maximises the merit of the chosen set."""
+    """Correlation-based feature selection: in turn the feature that maximizes the merit of the chosen set."""
     codes = _BinnedFeatures(X)
 
     def merit(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], pairs: float) -> FloatArray:
@@ -208,11 +208,11 @@ class Filter:
         The name under which it is registered.
     scores : callable
         ``scores(X, y)`` returns one number per feature; higher is better.
-    title : str, optional
+    title : str, default=None
         Its name in reports; by default `name`.
-    for_continuous : callable, optional
+    for_continuous : callable, default=None
         Replaces `scores` for a continuous y; by default the same.
-    needs_classes : bool
+    needs_classes : bool, default=False
         Whether a continuous y is refused.
 
     Examples
@@ -249,7 +249,7 @@ class Filter:
             The data. NaN is replaced by the median of the feature.
         y : array_like of shape (n,)
             Labels, or continuous values.
-        continuous : bool, optional
+        continuous : bool, default=None
             Whether y is continuous; by default scikit-learn's ``type_of_target``, which treats whole numbers as
             labels, decides.
 
@@ -364,11 +364,11 @@ def prefilter(
         The data.
     y : array_like of shape (n,)
         Labels, or continuous values.
-    keep : int
+    keep : int, default=300
         Maximum number of features to keep.
-    filter : str
+    filter : str, default="anova"
         A name in :data:`FILTERS`.
-    continuous : bool, optional
+    continuous : bool, default=None
         Whether y is continuous; see :meth:`Filter.scores`.
 
     Returns

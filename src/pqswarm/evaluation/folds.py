@@ -147,9 +147,9 @@ class Folds(CrossValidation):
         ----------
         y : array_like of shape (n,)
             Labels.
-        n_folds : int
+        n_folds : int, default=10
             Number of folds; no class may have fewer samples.
-        seed : int
+        seed : int, default=0
             The same seed gives the same folds.
 
         Returns
@@ -186,7 +186,7 @@ class Folds(CrossValidation):
             An object with a method ``split(X, y)``, an iterable, or a number of folds.
         X, y : array_like
             The data to split.
-        groups : array_like, optional
+        groups : array_like, default=None
             Groups of samples, for splitters that use them.
 
         Returns
@@ -244,7 +244,7 @@ class Splits(CrossValidation):
         Indices of the training and test samples of each split, or masks over all samples.
     n_samples : int
         Number of samples.
-    name : str
+    name : str, default="the given list"
         The source of the splits, for messages.
 
     Examples
@@ -302,9 +302,9 @@ class Splits(CrossValidation):
             As in scikit-learn: a number of folds, an object with a method ``split``, or (train, test) indices.
         X, y : array_like
             The data to split.
-        groups : array_like, optional
+        groups : array_like, default=None
             Groups of samples, for splitters that use them.
-        classifier : bool
+        classifier : bool, default=False
             Whether a number means stratified folds.
         **params
             Other arguments of a splitter's ``split``.

@@ -54,13 +54,13 @@ class GenericEvaluator(ClassificationEvaluator):
         Any cross-validation; the estimator is fitted to exactly these training sets.
     estimator : object
         A scikit-learn classifier or regressor; it is cloned, not fitted itself.
-    scoring : str, callable or None
+    scoring : str, callable or None, default=None
         None counts misclassified samples, or uses 1 - R2 for a regressor. The error of a score is 1 - score (accuracy,
         F1, ...), that of a negated loss the loss. With a scoring, and for regressors, the error of the empty subset is
         infinite.
-    sample_weight : array_like of shape (n_samples,), optional
+    sample_weight : array_like of shape (n_samples,), default=None
         Weights of the samples in fitting and scoring.
-    fit_params, score_params : mapping, optional
+    fit_params, score_params : mapping, default=None
         Other arguments of the estimator's `fit` and of the scorer. An array with one value per sample is split like
         the samples; the columns of `eval_set` and `X_val` are selected like the features.
 

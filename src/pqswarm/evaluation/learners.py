@@ -217,7 +217,7 @@ class Classifier(Learner):
 
     Parameters
     ----------
-    hyperparameters : Parameters, mapping or None
+    hyperparameters : Parameters or mapping, default=None
         Hyperparameters; the others keep their defaults.
 
     Attributes
@@ -263,7 +263,7 @@ class Classifier(Learner):
         ----------
         X, y, folds, scaling, n_jobs
             See :class:`ClassificationEvaluator`.
-        device : str
+        device : str, default="cpu"
             Where it computes: one of `devices`.
 
         Returns
@@ -296,7 +296,7 @@ class Classifier(Learner):
             Samples to predict, in the same scale.
         masks : ndarray of bool, shape (m, n_features)
             Non-empty subsets.
-        n_jobs : int or None
+        n_jobs : int or None, default=None
             Threads; see :class:`ClassificationEvaluator`.
 
         Returns
@@ -345,7 +345,7 @@ class Classifier(Learner):
         ----------
         X, y, folds, scaling, n_jobs
             See :class:`ClassificationEvaluator`.
-        grid : mapping of str to sequence, optional
+        grid : mapping of str to sequence, default=None
             The values of each hyperparameter to try; by default the class variable `grid`.
 
         Returns
@@ -394,7 +394,7 @@ class Regressor(Learner):
 
     Parameters
     ----------
-    hyperparameters : Parameters, mapping or None
+    hyperparameters : Parameters or mapping, default=None
         Hyperparameters; the others keep their defaults.
 
     Attributes
@@ -441,7 +441,7 @@ class Regressor(Learner):
 
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
-_MIN_SAMPLES = 15  # samples in a fold: the maximum number of neighbours
+_MIN_SAMPLES = 15  # samples in a fold: the maximum number of neighbors
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
@@ -641,7 +641,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 class EstimatorHyperparameters(Parameters):
     """Which classifier, and its parameters."""
 
-    _owner = "the classifier"
+    _owner = " of the classifier"
     estimator: str = parameter("import path of a class, such as sklearn.svm.LinearSVC", default="")
     parameters: tuple[tuple[str, Any], ...] = parameter("arguments of the class, such as {'C': 0.5}", default=())
 

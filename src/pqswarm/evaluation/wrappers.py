@@ -28,7 +28,7 @@ class RepeatedEvaluator(Evaluator):
         One per partition, on the same data.
     splits : CrossValidation
         The folds of all partitions, in the same order.
-    X : array_like of shape (n_samples, n_features), optional
+    X : array_like of shape (n_samples, n_features), default=None
         The features of all samples, if each part is of the samples of one split, whose test set is its second fold.
 
     Examples
@@ -99,7 +99,7 @@ _ENTRY = 170  # bytes per cached subset, plus one bit per feature
 
 
 class CachedEvaluator:
-    """An evaluator with a cache of errors: late in a search the same subsets recur.
+    """Cache the errors of evaluated subsets: late in a search the same ones recur.
 
     A cached subset still counts as an evaluation. All else is that of the evaluator.
 
@@ -107,10 +107,10 @@ class CachedEvaluator:
     ----------
     evaluator : Evaluator
         Evaluates the subsets that are not cached.
-    max_entries : int
+    max_entries : int, default=1_000_000
         Maximum number of cached subsets, at least 2. After half as many new ones, those not requested in the meantime
         are dropped.
-    max_bytes : int
+    max_bytes : int, default=2 ** 28
         Maximum memory, estimated: with many features, fewer subsets are cached.
 
     Attributes
@@ -230,9 +230,9 @@ class FeatureGroups:
         ----------
         names : sequence
             The names of all features; positions if they have none.
-        fixed, excluded : iterable, optional
+        fixed, excluded : iterable, default=None
             Features in every subset, and in none.
-        groups : mapping or iterable of iterables, optional
+        groups : mapping or iterable of iterables, default=None
             Features that are chosen together; a fixed feature fixes its group, an excluded one excludes it.
 
         Returns

@@ -61,19 +61,29 @@ def run_bench(
     ----------
     n_samples : int
         Length of the record.
-    sampling_rate, nominal_frequency : float
-        Samples per second of the record [Hz]; frequency at which the reactances are defined [Hz].
-    source_inductance, source_x_over_r, load_resistance, capacitor_resistance, trapped_voltage : float
+    sampling_rate : float
+        Samples per second of the record [Hz].
+    nominal_frequency : float, default=50.0
+        Frequency at which the reactances are defined [Hz].
+    source_inductance, source_x_over_r, load_resistance : float
         As in :data:`PARAMETERS`, which has the units.
-    rectifier_ratio, capacitance, fault_ratio : float or None
-        Likewise; infinity disconnects the rectifier, None leaves out the bank or the fault.
-    switching_angle, transient_onset : float
-        The bank closes when phase a first passes this angle [rad] after this time [s].
-    start, duration : float
+    capacitor_resistance : float, default=0.003
+        Likewise.
+    trapped_voltage : float, default=0.0
+        Likewise.
+    rectifier_ratio : float, default=inf
+        Likewise; infinity disconnects the rectifier.
+    capacitance, fault_ratio : float, default=None
+        Likewise; None leaves out the bank or the fault.
+    switching_angle : float, default=pi / 2
+        The bank closes when phase a first passes this angle [rad] after the onset.
+    transient_onset : float, default=0.0
+        Onset [s].
+    start, duration : float, default=0.0
         Start and minimum duration of the fault [s]: it clears at the next zero of its current.
-    grid : Grid, optional
+    grid : Grid, default=None
         The source's voltage behind the impedance.
-    oversampling : int
+    oversampling : int, default=4
         Integration steps per sample.
 
     Returns

@@ -25,9 +25,9 @@ class CaptureRequirements:
 
     Parameters
     ----------
-    samples, cycles : float
+    samples, cycles : float, default=0.0
         Samples per cycle; length [cycles].
-    bandwidth : float
+    bandwidth : float, default=0.0
         Bandwidth [multiples of the fundamental] below which :func:`pqswarm.events.training.record_event` draws no event
         of the class.
     """
@@ -54,20 +54,20 @@ class EventClass:
         :class:`Grid`. It draws nothing.
     parameters : mapping of str to Parameter
         The parameters of the model that are not in :data:`PARAMETERS`.
-    title : str
+    title : str, default=""
         The name as shown to people. The default is the name with spaces.
-    type : str
+    type : str, default=""
         What an event of the class is above all: one of the kinds of :class:`pqswarm.measure.Event`, such as ``"sag"``
         or ``"transient"``, ``"none"`` for an undisturbed voltage, or a type that the rules do not know. For a sag, a
         swell or an interruption a model is offered the classes of that type, for any other event the rest. The
         default is the name with spaces.
-    groups : tuple of str
+    groups : tuple of str, default=()
         The groups that the paper puts the class in: ``"stationary"`` or ``"non-stationary"``, ``"low frequency"`` or
         ``"high frequency"``, ``"single"`` or ``"simultaneous"``. It puts the pure sinusoid and flicker in neither of
         the first two.
     requirements : CaptureRequirements
         What a capture needs to show the class.
-    seed_word : int
+    seed_word : int, default=-1
         Distinguishes the random streams of the class. Never change it: the events would change. The default is derived
         from the name.
 

@@ -84,9 +84,9 @@ def generate(
         One of the classes of the preset.
     seed : int
         Non-negative seed.
-    preset : str or Preset
+    preset : str or Preset, default="paper"
         ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
-    source : {"model", "bench"}
+    source : {"model", "bench"}, default="model"
         The parametric model, or the simulated test bench (sags, harmonics, transients).
     **parameters : float
         `sampling_rate` [Hz], `frequency` [Hz] (nominal), `cycles` (length of the record), and any

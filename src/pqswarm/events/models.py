@@ -28,11 +28,13 @@ class Grid:
 
     Parameters
     ----------
-    frequency, amplitude : float
-        Actual fundamental frequency [Hz]; amplitude of the fundamental [pu].
-    phase : float
+    frequency : float, default=50.0
+        Actual fundamental frequency [Hz].
+    amplitude : float, default=1.0
+        Amplitude of the fundamental [pu].
+    phase : float, default=0.0
         Phase of the fundamental at t = 0 [rad].
-    background : tuple of (int, float, float)
+    background : tuple of (int, float, float), default=()
         Order, amplitude [relative to the fundamental] and phase [rad] of each background harmonic.
 
     Examples
@@ -247,7 +249,7 @@ def notching(
     ----------
     notch_depth, notch_position, notch_width : float
         :math:`K` [pu]; :math:`t_1` and :math:`t_2 - t_1` [s].
-    notches_per_cycle : int
+    notches_per_cycle : int, default=1
         Notches per cycle of the fundamental: 1 repeats them after :math:`T`, 2 after half a cycle.
 
     Examples

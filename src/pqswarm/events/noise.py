@@ -36,7 +36,7 @@ def noise_stream(seed: int, snr: float, *, own: bool = False) -> np.random.Gener
         The event's seed.
     snr : float
         The level [dB].
-    own : bool
+    own : bool, default=False
         Whether the noise is part of the event rather than added to it; the two have different streams.
 
     Returns

@@ -121,7 +121,7 @@ class Uniform:
     ----------
     low, high : float
         The ends, in `unit`.
-    unit : str
+    unit : str, default=""
         ``cycles`` of the grid (never longer than the record), ``cycles left`` (never beyond its end,
         counted from `start`), ``notch periods``, fractions of the ``record``, multiples of the
         ``fundamental`` frequency or ``hertz`` (neither above 0.45 of the sampling rate), or none.
@@ -166,7 +166,7 @@ class Steps:
         The first and the last value, in `unit`.
     number : int
         Number of values, both ends included.
-    unit : str
+    unit : str, default=""
         See :class:`Uniform`.
 
     Examples
@@ -247,11 +247,11 @@ class WithinRecord:
 
     Parameters
     ----------
-    duration : str
+    duration : str, default="duration"
         The parameter that holds the length of the window [s].
-    before : str or None
+    before : str or None, default=None
         The parameter that holds the latest end of the window [s]; by default the end of the record.
-    margin : float
+    margin : float, default=0.0
         Time left after the window [cycles].
     """
 

@@ -37,7 +37,7 @@ class Preset:
         For each event class the ranges of its parametric model; these are the classes of the preset.
     bench : mapping of str to mapping
         For each class that the laboratory bench can produce, the ranges of the circuit.
-    bench_fraction : float or mapping of str to float
+    bench_fraction : float or mapping of str to float, default=0.1
         Fraction of all events that come from the bench, spread evenly over the classes that it produces; or for each
         of these classes the fraction of its events.
 
@@ -105,7 +105,7 @@ class Preset:
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
-        checked = check_parameters(values, self.common, f"preset {self.name}")
+        checked = check_parameters(values, self.common, f"all classes of preset {self.name}")
         ranges = {key: Fixed(value) for key, value in checked.items()}
 
         def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:

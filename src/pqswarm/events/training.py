@@ -241,7 +241,7 @@ def _draw_harmonic_sizes(scene: TrainingScene) -> tuple[str, dict[int, float]]:
 
 
 def draw_notches(scene: TrainingScene) -> tuple[str, Deviation]:
-    """Commutation notches, one to six per cycle, towards zero."""
+    """Commutation notches, one to six per cycle, toward zero."""
     count = int(scene.random.choice((1, 2, 2, 3, 4, 6, 6)))
     per_cycle = scene.rate / scene.frequency
     width = scene.scaled(max(0.01, 1.3 / per_cycle), max(0.055, 2.5 / per_cycle))
@@ -314,7 +314,7 @@ def draw_impulse(scene: TrainingScene) -> tuple[str, Deviation]:
 
 
 def draw_energizing(scene: TrainingScene) -> tuple[str, Envelope, Deviation]:
-    """Transformer energising: a sag with slow recovery and decaying even harmonics."""
+    """Transformer energizing: a sag with slow recovery and decaying even harmonics."""
     start = scene.between(0.05, 0.5) * scene.length
     depth = scene.between(0.12, 0.35)
     second = scene.between(0.08, 0.2)

@@ -184,7 +184,7 @@ _BLOCK = 64  # positions at a time, which stay in the fastest memory
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _entropy_terms(squares, out):
-    """Write x log x for x in [0, 1], 0 at 0, to `out`: a loop of its own, so that it vectorises."""
+    """Write x log x for x in [0, 1], 0 at 0, to `out`: a loop of its own, so that it vectorizes."""
     for i in range(squares.size):
         out[i] = squares[i] * logarithm_of_normal(max(squares[i], _TINY))
 

@@ -46,8 +46,10 @@ def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
 
     Parameters
     ----------
-    sampling_rate, frequency : float
-        :math:`F_s` [Hz]; fundamental frequency :math:`f` [Hz].
+    sampling_rate : float
+        :math:`F_s` [Hz].
+    frequency : float, default=50.0
+        Fundamental frequency :math:`f` [Hz].
 
     Returns
     -------
@@ -133,8 +135,10 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
         One signal per row, or one.
     level : int
         Levels of the transform.
-    wavelet, border : str
-        One of :data:`WAVELETS`; one of :data:`BORDERS`.
+    wavelet : str, default="sym6"
+        One of :data:`WAVELETS`.
+    border : str, default="symmetric"
+        One of :data:`BORDERS`.
 
     Returns
     -------
@@ -225,7 +229,7 @@ class FeatureOptions(Parameters):
     ('db4, level 5, border symmetric', 5, 66)
     """
 
-    _owner = "features"
+    _owner = " of features"
 
     wavelet: str = parameter("orthogonal wavelet", default="sym6", choices=WAVELETS)
     level: int | None = parameter(
@@ -316,9 +320,11 @@ def extract(
     ----------
     signals : array_like of shape (n, n_samples) or (n_samples,)
         One signal per row [pu]; a single signal counts as one row. Integers are converted.
-    sampling_rate, frequency : float
-        Samples per second [Hz]; fundamental frequency [Hz].
-    options : FeatureOptions or mapping, optional
+    sampling_rate : float
+        Samples per second [Hz].
+    frequency : float, default=50.0
+        Fundamental frequency [Hz].
+    options : FeatureOptions or mapping, default=None
         Another wavelet, level or border mode.
 
     Returns
@@ -434,7 +440,7 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     ----------
     name : str
         Name of a feature, such as ``"A8.median"``; see :func:`feature_names`.
-    sampling_rate : float, optional
+    sampling_rate : float, default=None
         Samples per second of the signals [Hz]; without it the band is given by name.
 
     Returns
@@ -504,8 +510,10 @@ def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) ->
     ----------
     signal : ndarray of shape (n,)
         Voltage, in any unit.
-    sampling_rate, frequency : float
-        Samples per second [Hz]; nominal frequency [Hz].
+    sampling_rate : float
+        Samples per second [Hz].
+    frequency : float, default=50.0
+        Nominal frequency [Hz].
 
     Returns
     -------

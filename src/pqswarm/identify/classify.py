@@ -208,7 +208,7 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
         elif low >= end - cycle / 2:
             stop = min(stop, max(round(low - cycle / 2), round(end)))
     shortest = round(_MIN_LENGTH * cycle)
-    if stop - first < shortest:  # too short: neighbours are included
+    if stop - first < shortest:  # too short: neighbors are included
         first = max(min(first, round(start - _MIN_LEAD * cycle)), 0)
         stop = min(max(stop, first + shortest), found.n_samples)
         first = max(min(first, stop - shortest), 0)
@@ -262,15 +262,15 @@ def identify(
     ----------
     recording : Recording or RecordingSource
         With at least one voltage.
-    model : Model, str or Path, optional
+    model : Model, str or Path, default=None
         A model or its file; by default the bundled model.
-    channels : sequence of str, optional
+    channels : sequence of str, default=None
         Names or phases of the channels to analyze; by default all supply voltages.
-    reference : {"auto", "nominal", "pre-event"} or float
+    reference : {"auto", "nominal", "pre-event"} or float, default="auto"
         Voltage of 1 pu; see :func:`pqswarm.measure.characterize`.
-    nominal_voltage : float or mapping of str to float, optional
+    nominal_voltage : float or mapping of str to float, default=None
         RMS voltage of 1 pu, as the channels measure it [V]: for all channels, or by name.
-    thresholds : Thresholds or mapping of str to float, optional
+    thresholds : Thresholds or mapping of str to float, default=None
         Detection thresholds of the rules.
     block, progress
         As for :func:`pqswarm.measure.characterize`.

@@ -570,7 +570,7 @@ def compute_features(
         Sampling rate [Hz].
     frequency : float
         Measured fundamental [Hz].
-    wavelet : bool
+    wavelet : bool, default=True
         Whether to compute the 99 wavelet features; otherwise they are 0.
 
     Returns

@@ -51,7 +51,7 @@ _MAX_DISTANCE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class ModelDiscriminant:
-    """Fisher's discriminant: normal densities with a common covariance, slightly shrunk towards a sphere.
+    """Fisher's discriminant: normal densities with a common covariance, slightly shrunk toward a sphere.
 
     `weights` (3 n_features, n_classes) are those of each feature, its square, and its distance from the middle; `bias`
     of a class without events is minus infinity.
@@ -307,9 +307,9 @@ class Prediction:
 
         Parameters
         ----------
-        row : int
+        row : int, default=0
             Index of the event.
-        count : int
+        count : int, default=2
             Number of classes.
 
         Returns
@@ -376,7 +376,7 @@ class Model:
 
         Parameters
         ----------
-        usable : ndarray of bool, shape (n_features,), optional
+        usable : ndarray of bool, shape (n_features,), default=None
             What :func:`pqswarm.identify.usable_features` says; by default all.
 
         Returns
@@ -408,9 +408,9 @@ class Model:
         ----------
         features : ndarray of shape (n, n_features) or (n_features,)
             In the order of :data:`pqswarm.identify.FEATURES`.
-        usable : ndarray of bool, shape (n_features,), optional
+        usable : ndarray of bool, shape (n_features,), default=None
             Features that the recording has (:func:`pqswarm.identify.usable_features`); by default all.
-        classes : collection of str, optional
+        classes : collection of str, default=None
             Allowed classes: others have probability 0. By default all.
 
         Returns

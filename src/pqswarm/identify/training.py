@@ -488,34 +488,34 @@ def train(
 
     Parameters
     ----------
-    preset : str or Preset
+    preset : str or Preset, default="training"
         ``"training"``, or the ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file,
         or one of your own.
-    events_per_class : int
+    events_per_class : int, default=150
         Events of each class, at least 10; of ``"training"`` for each bandwidth, four times as many without disturbance.
-    classifier : str or Classifier
+    classifier : str or Classifier, default="kernel-nb"
         Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with your own hyperparameters. Features are scaled by
         their quantiles. The estimator must have `predict_proba`.
-    subset : sequence of str, or of bool, optional
+    subset : sequence of str, or of bool, default=None
         Features to use: names, or a mask over :data:`pqswarm.identify.FEATURES`; by default all.
-    search : str, optional
+    search : str, default=None
         Algorithm (:data:`pqswarm.search.ALGORITHMS`) that searches for the best subset of these, for each bandwidth.
-    max_evaluations : int
+    max_evaluations : int, default=5000
         Budget of each search.
-    snr : sequence of float
+    snr : sequence of float, default=(20, inf, 25, 40, 30, 60, 35, inf, 50)
         Noise levels [dB], assigned to the events in turn; empty for those of the preset.
-    corrections : str, Path, Correction, or an iterable of these, optional
+    corrections : str, Path, Correction, or an iterable of these, default=None
         Folders of archives (:class:`pqswarm.identify.Archive`) or single corrections; the last one of an event applies.
         Each corrected event is added, with variants, as 5 % of `events_per_class` at the bandwidth of its recording and
         as 2 % at narrower ones; all of a class as at most 50 %. Everything else is chosen without them. A warning names
         each correction that cannot be used.
-    site : Site, optional
+    site : Site, default=None
         Site of corrected recordings whose station has none in the archive.
-    seed : int
+    seed : int, default=0
         The same seed and corrections, in any order, give the same model.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads; None or -1 uses all cores.
-    progress : callable, optional
+    progress : callable, default=None
         Called with (stage, done, total).
 
     Returns
@@ -768,19 +768,19 @@ def check_model(
     ----------
     model : Model
         The model.
-    events_per_class : int
+    events_per_class : int, default=100
         Number of events of each class and noise level.
-    snr : sequence of float
+    snr : sequence of float, default=(20, 30, 40, 50, inf)
         Noise levels [dB].
-    preset : str or Preset
+    preset : str or Preset, default="training"
         ``"training"``, or the ranges of the events.
-    seed : int
+    seed : int, default=0
         Seed of the events.
-    rate : float, optional
+    rate : float, default=None
         Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Number of threads.
-    progress : callable, optional
+    progress : callable, default=None
         Called with (stage, done, total).
 
     Returns

@@ -1,4 +1,4 @@
-"""Recursive filters in sections of second order: to import `scipy.signal` takes longer than to analyse a recording."""
+"""Recursive filters in sections of second order: to import `scipy.signal` takes longer than to analyze a recording."""
 
 from collections.abc import Sequence
 

@@ -182,26 +182,26 @@ def characterize(
     """Find and measure the disturbances of a recording.
 
     Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the
-    neighbouring cycles, and harmonics, DC offset, notching, flicker and unbalance in windows of 10 or 12 cycles. A long
+    neighboring cycles, and harmonics, DC offset, notching, flicker and unbalance in windows of 10 or 12 cycles. A long
     recording is measured page by page, in bounded memory.
 
     Parameters
     ----------
     recording : Recording or RecordingSource
         With at least one voltage.
-    reference : {"auto", "nominal", "pre-event"} or float
+    reference : {"auto", "nominal", "pre-event"} or float, default="auto"
         Voltage of 1 pu: the nominal voltage; the first steady level of each channel; a voltage [V]; or, by default,
         the nominal voltage if given, else the first steady level unless the record starts inside an event.
-    nominal_voltage : float or mapping of str to float, optional
+    nominal_voltage : float or mapping of str to float, default=None
         RMS, as the channels measure it (phase to neutral, or line to line) [V], for all channels or by their names;
         by default a standard voltage close to the recording's.
-    channels : sequence of str, optional
-        Names (or phases) of the channels to analyse; by default all supply voltages except the neutral.
-    thresholds : Thresholds or mapping of str to float, optional
+    channels : sequence of str, default=None
+        Names (or phases) of the channels to analyze; by default all supply voltages except the neutral.
+    thresholds : Thresholds or mapping of str to float, default=None
         Detection thresholds.
-    block : int, optional
+    block : int, default=None
         Samples per channel that are read at a time; results do not depend on it.
-    progress : callable, optional
+    progress : callable, default=None
         Called with the samples done and their total.
 
     Returns

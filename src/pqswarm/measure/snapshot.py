@@ -154,7 +154,7 @@ class Snapshot:
     window : tuple of float
         Its start and end [s].
     is_moved : bool
-        Whether it is not centred on the moment, because the recording begins or ends there. Angles are those at the
+        Whether it is not centered on the moment, because the recording begins or ends there. Angles are those at the
         moment all the same, as if the window went on.
     channels : tuple of ChannelSnapshot
         In the order of the recording.
@@ -208,14 +208,14 @@ def measure_at(
         Only the surroundings of the moment are read.
     moment : float
         From the first sample [s].
-    frequency : float, optional
+    frequency : float, default=None
         Of the fundamental [Hz], such as that of a :class:`Characterization`; by default it is measured in the twenty
         cycles around the moment.
-    cycles : int
+    cycles : int, default=1
         Length of the window, 1 to 50. At the ends of the recording it is moved inside.
-    channels : sequence of str or int, optional
+    channels : sequence of str or int, default=None
         Names, phases or places of the channels; by default all voltages and currents, or all, if there are none.
-    side : {"around", "before"}
+    side : {"around", "before"}, default="around"
         Whether the moment is the middle of the window or its end. At the start of an event the cycle before is
         undisturbed, and the one around it neither that nor the event.
 

@@ -462,11 +462,11 @@ def _open_cfg_and_dat(path: Path, options: Options) -> tuple[bytes, StoredBytes,
         return _decode_cff_section(config), data, path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
-        raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
+        raise RecordingError("has no matching .cfg file: a COMTRADE recording needs both.")
     config = FileBytes.of(config_path, _CFG_LIMIT, "no configuration is that long.").read_all()
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
-        raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
+        raise RecordingError("has no matching .dat file: a COMTRADE recording needs both.")
     return config, FileBytes.of(data_path, limit), config_path.name
 
 
@@ -632,7 +632,7 @@ def _seconds_before_comtrade_section(config: Configuration, sample: int) -> floa
 
 
 def _is_comtrade(path: Path, head: bytes) -> bool:
-    """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
+    """Whether the file has a configuration next to it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
     if suffix not in COMPANIONS:
         return False
@@ -648,7 +648,7 @@ _STRETCH = 262_144  # samples written at once
 
 
 def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str = "ASCII") -> Path:
-    """Write a recording as COMTRADE 1999: a ``.cfg`` and a ``.dat`` beside it.
+    """Write a recording as COMTRADE 1999: a ``.cfg`` and a ``.dat`` next to it.
 
     Parameters
     ----------
@@ -657,7 +657,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         are also written.
     path : str or Path
         The files to write; the suffix is replaced.
-    encoding : {"ASCII", "BINARY"}
+    encoding : {"ASCII", "BINARY"}, default="ASCII"
         Format of the data. Samples are rounded to 1/199996 of a channel's range in ASCII, and to 1/65534 in BINARY.
 
     Returns

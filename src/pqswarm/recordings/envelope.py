@@ -67,7 +67,7 @@ class Envelope:
     ----------
     source : RecordingSource
         The recording; it stays in its file.
-    part : int
+    part : int, default=128
         Samples in a stored bin; more if a long recording would exceed 64 MB.
 
     Examples

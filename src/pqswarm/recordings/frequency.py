@@ -43,7 +43,7 @@ def estimate_nominal(
             )  # a matrix product would start threads, which costs more
             total += float(np.sum(centred**2)) * float(np.sum(window**2))
     best = int(np.argmax(power))
-    # A mains voltage has half of its energy in one line; a pure line is about 0.5 x 0.67 after normalisation.
+    # A mains voltage has half of its energy in one line; a pure line is about 0.5 x 0.67 after normalization.
     if total <= 0 or power[best] / total < 0.15:
         return None
     return 50.0 if frequencies[best] < 55 else 60.0

@@ -133,13 +133,13 @@ def read(
     Parameters
     ----------
     path : str or Path
-        COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found beside it; or ``.cff``), PQDIF
+        COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found next to it; or ``.cff``), PQDIF
         (``.pqd``), an event report of an SEL relay (``.cev``, ``.eve``), a text table (``.csv``, ``.txt``, ...),
         ``.npz``, MATLAB (``.mat``), a ``.zip`` with such files, or a format of a plugin (see :data:`READERS`).
-    observation : int, optional
+    observation : int, default=None
         Number of the recording, from 0, if the file holds several (see :func:`read_all`). The default is the longest
         section at the high rate for COMTRADE, else the first.
-    format : str, optional
+    format : str, default=None
         Name of a reader (``"comtrade"``, ``"pqdif"``, ``"sel"``, ``"csv"``, ``"npz"``, ``"mat"``, ``"zip"``) if it
         should not be detected.
     **options

@@ -359,8 +359,10 @@ class Recording(RecordingHeader):
 
         Parameters
         ----------
-        first, stop : int
-            First sample, and the one after the last; by default all.
+        first : int, default=0
+            First sample.
+        stop : int, default=None
+            The sample after the last. If None, read to the end.
 
         Returns
         -------

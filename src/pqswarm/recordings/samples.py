@@ -210,9 +210,9 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     ----------
     folder : str or Path
         It must be new or empty.
-    seed : int
+    seed : int, default=0
         The same seed gives the same files.
-    minutes : float
+    minutes : float, default=2.0
         Length of the long recording, 2 to 1440: three phases at 12.8 kHz, 10.8 MB per minute.
 
     Returns

@@ -234,7 +234,7 @@ class Site:
         ----------
         text : str
             TOML.
-        source : str
+        source : str, default="the site file"
             Name of the source in messages.
 
         Returns

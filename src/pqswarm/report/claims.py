@@ -65,25 +65,24 @@ Outcome = tuple[str, str]
 """The conclusion on a claim, one of the words above, and the numbers behind it."""
 
 _RULES_FOR_RUNS = (
-    "Unit: the run. Comparisons of means: holds if every one is significant (two-sided Mann-Whitney test, "
-    "Hommel-adjusted p ≤ 0.05), does not hold if one is significantly reversed. By the letter: the means also differ "
-    "by less than {margin:.0%} (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). "
-    "SFFS: its single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of "
-    "the paper's algorithms must lie within the printed ones. Noise, contrasts: holds if the best subsets show it at "
-    "every level tested; inconclusive if levels of the paper are missing. All features: within two standard errors. "
-    "In a study smaller than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold "
-    "is “inconclusive”."
+    "Unit: the run. Comparisons of means: holds if every one is significant (Mann-Whitney test, Hommel-adjusted p ≤ "
+    "0.05), does not hold if one is significantly reversed. By the letter: the means also differ by less than "
+    "{margin:.0f} % (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). SFFS: its "
+    "single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of the paper's "
+    "algorithms lie within the printed ones. Noise, contrasts: holds if the best subsets show it at every level "
+    "tested; inconclusive if levels are missing. All features: within two standard errors. In a study smaller than the "
+    "paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is “inconclusive”."
 )
 _RULES_FOR_DATASETS = (
     "Unit: the data set ({k}). Comparisons of means: holds if every one is significant (Wilcoxon signed ranks over the "
     "data sets, Hommel-adjusted p ≤ 0.05), does not hold if one is significantly reversed. By the letter, practically "
-    "equal: the Bayesian signed-rank test gives at least 95 % to a difference of less than {margin:.0%}. Significance: "
-    "Friedman ranks over the data sets, Hommel-adjusted. SFFS: its single run against the median run of {hero}. Noise, "
-    "contrasts, gain of k-NN: holds if it does on significantly more than half of the data sets (sign test, p ≤ 0.05), "
-    "does not hold if on significantly fewer; this takes six data sets. Ranges: those of the means must lie within the "
-    "printed ones. All features: whether the paper's value lies within the 95 % prediction interval for one more data "
-    "set. With fewer evaluations than the paper's ({evaluations}), or for ranges and all features fewer events "
-    "({events}), what does not hold is “inconclusive”."
+    "equal: the Bayesian signed-rank test gives at least 95 % to a difference of less than {margin:.0f} %. "
+    "Significance: Friedman ranks over the data sets, Hommel-adjusted. SFFS: its single run against the median run of "
+    "{hero}. Noise, contrasts, gain of k-NN: holds if it does on significantly more than half of the data sets (sign "
+    "test, p ≤ 0.05), does not hold if on significantly fewer; this takes six data sets. Ranges: those of the means "
+    "lie within the printed ones. All features: the paper's value lies within the 95 % prediction interval for one "
+    "more data set. With fewer evaluations than the paper's ({evaluations}), or for ranges and all features fewer "
+    "events ({events}), what does not hold is “inconclusive”."
 )
 
 
@@ -609,7 +608,7 @@ def claims_table(
     checked = all_claims(study) if checked is None else checked
     if not checked:
         return None
-    margin = study.plan.margin
+    margin = 100 * study.plan.margin
     events, runs, evaluations = _claimed_paper_size()
     if isinstance(study, DatasetSummary):
         caption = f"The paper's claims, over the runs{study.where}"

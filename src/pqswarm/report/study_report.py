@@ -40,18 +40,18 @@ def write_report(
     ----------
     folder : str or Path
         Folder of the study.
-    format : {"html", "md", "latex", "csv"}
+    format : {"html", "md", "latex", "csv"}, default="html"
         One file with everything; text and tables as Markdown; figures and tables as LaTeX; or tables as a folder of CSV
         files with full precision.
-    out : str or Path, optional
+    out : str or Path, default=None
         Output path; by default in the folder.
-    control : str, optional
+    control : str, default=None
         The algorithm that tests compare with the others, or ``"best"``; by default that of the plan.
-    pairs : sequence of (str, str), optional
+    pairs : sequence of (str, str), default=None
         Additional pairs of algorithms to compare, instead of those of the plan.
-    dataset : str, optional
+    dataset : str, default=None
         Of a study on several data sets, the one to report on alone.
-    where : mapping of str to str, optional
+    where : mapping of str to str, default=None
         Of a multiverse, the choices and alternatives of the specifications to report on.
 
     Returns
@@ -81,9 +81,9 @@ def write_comparison(
     ----------
     folders : sequence of str or Path
         Folders of two or more studies, which must have common classifiers and algorithms.
-    format : {"html", "md", "latex", "csv"}
+    format : {"html", "md", "latex", "csv"}, default="html"
         As for :func:`write_report`.
-    out : str or Path, optional
+    out : str or Path, default=None
         Output path; by default in the first folder, named after the others.
 
     Returns
@@ -148,10 +148,10 @@ def write_figures(
         Folder of the study, or of several to compare.
     out : str or Path
         Output folder, created if necessary.
-    format : {"svg", "pdf", "png"}
+    format : {"svg", "pdf", "png"}, default="svg"
         Format of the files.
-    column : bool
-        Draw them for a column of a journal, as PDF 3.5 inches wide; those that need more room 7.16.
+    column : bool, default=False
+        Whether to draw them for a column of a journal, as PDF 3.5 inches wide; those that need more room 7.16.
 
     Returns
     -------

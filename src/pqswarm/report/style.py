@@ -1,4 +1,4 @@
-"""How figures look and are saved: colors of algorithms, labels beside lines, tooltips; without global state."""
+"""How figures look and are saved: colors of algorithms, labels next to lines, tooltips; without global state."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ def save_figure(figure: Figure, path: str | Path, width: float | None = None) ->
     ----------
     figure, path : matplotlib.figure.Figure, str or Path
         The figure, and the file; missing folders are created.
-    width : float, optional
+    width : float, default=None
         Width to which a PDF is scaled, with its text [inches].
 
     Returns
@@ -210,7 +210,7 @@ class Palette:
     ----------
     titles : iterable of str
         Titles of the algorithms, in the order of the plan.
-    baseline : str, optional
+    baseline : str, default=None
         Title of the algorithm to emphasize.
 
     Examples
@@ -262,7 +262,7 @@ class Palette:
 
 
 class EndLabel(NamedTuple):
-    """A label beside the end of a line, joined to it: axes, text, end in data coordinates, look and series."""
+    """A label next to the end of a line, joined to it: axes, text, end in data coordinates, look and series."""
 
     axis: Axes
     text: str
@@ -288,7 +288,7 @@ def spread_line_labels(places: Sequence[float], gap: float, low: float = 0.0, hi
 
 
 def label_line_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
-    """Settle a figure and write labels beside its axes, near the ends of the lines, without overlap."""
+    """Settle a figure and write labels next to its axes, near the ends of the lines, without overlap."""
     start = 21.0 if any(label.marker for label in labels) else 13.0  # points beyond the axes
     texts = []
     for label in labels:

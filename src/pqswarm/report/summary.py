@@ -88,7 +88,7 @@ class ClassifierResults:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassifierSummary(ClassifierResults):
-    """The results with one classifier on one data set, beside those of every :class:`ClassifierResults`.
+    """The results with one classifier on one data set, next to those of every :class:`ClassifierResults`.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class DatasetSummary(Summary):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassifierAcrossDatasets(ClassifierResults):
-    """The results with one classifier on the data sets of a study, beside those of every :class:`ClassifierResults`.
+    """The results with one classifier on the data sets of a study, next to those of every :class:`ClassifierResults`.
 
     Attributes
     ----------
@@ -369,7 +369,7 @@ class StudySummary(Summary):
 
     @property
     def unfinished(self) -> list[str]:
-        """Names of the data sets on which runs are still missing, beside those that are left out."""
+        """Names of the data sets on which runs are still missing, apart from those that are left out."""
         once = {algorithm.title for algorithm in self.plan.sequential}
         return [
             name

@@ -41,9 +41,7 @@ class ACOParameters(SearchParameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pheromone_low > self.pheromone_high:
-            raise PqswarmError(
-                f"pheromone_low of ACOParameters is {self.pheromone_low}, above pheromone_high, {self.pheromone_high}."
-            )
+            raise PqswarmError(f"pheromone_low is {self.pheromone_low}, above pheromone_high, {self.pheromone_high}.")
 
 
 class ACO(Search):

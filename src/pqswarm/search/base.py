@@ -38,9 +38,9 @@ class Search(ABC):
     ----------
     n_features : int
         Number of features.
-    seed : int
+    seed : int, default=0
         The same seed gives the same search.
-    parameters : SearchParameters, mapping or None
+    parameters : SearchParameters, mapping or None, default=None
         Parameters of the algorithm; the others keep their defaults.
 
     Attributes

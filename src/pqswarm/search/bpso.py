@@ -19,8 +19,8 @@ def take_probability(velocity: FloatArray) -> FloatArray:
 class BinarySwarmParameters(VelocityParameters):
     """Parameters of all binary swarms."""
 
-    cognitive: float = parameter("acceleration towards the personal best", default=2.0, low=0, high=100, symbol="c_1")
-    social: float = parameter("acceleration towards the global best", default=2.0, low=0, high=100, symbol="c_2")
+    cognitive: float = parameter("acceleration toward the personal best", default=2.0, low=0, high=100, symbol="c_1")
+    social: float = parameter("acceleration toward the global best", default=2.0, low=0, high=100, symbol="c_2")
     velocity_limit: float = parameter("limit of the absolute velocity", default=6.0, low=0, high=500, symbol="v_max")
 
 

@@ -24,9 +24,7 @@ class ChaoticParameters(BinarySwarmParameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.initial_inertia in _FIXED:
-            raise PqswarmError(
-                f"initial_inertia of ChaoticParameters must not be {self.initial_inertia}: it leads to a fixed point."
-            )
+            raise PqswarmError(f"initial_inertia must not be {self.initial_inertia}: it leads to a fixed point.")
 
 
 class ChaoticBPSO(BinarySwarm):

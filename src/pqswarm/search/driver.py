@@ -147,13 +147,13 @@ def minimize(
         A name in :data:`ALGORITHMS`, a subclass of :class:`Search`, or its import path, ``"my_module:MySearch"``.
     evaluator : Evaluator
         Any object with `n_features` and ``errors(masks)``. MERIT also uses `blocks` and `raced` of an evaluator.
-    max_evaluations : int
+    max_evaluations : int, default=6000
         Exact number of subsets to evaluate, unless the algorithm finishes earlier; see :class:`Run`.
-    seed : int
+    seed : int, default=0
         The same seed gives the same result.
-    callback : callable, optional
+    callback : callable, default=None
         Called with :class:`Progress` after each batch; the search stops if it returns True.
-    parameters : SearchParameters, mapping or None
+    parameters : SearchParameters, mapping or None, default=None
         Parameters of the algorithm; the others keep their defaults.
 
     Returns

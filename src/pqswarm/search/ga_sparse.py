@@ -27,7 +27,7 @@ class SparseGA(DistinctPopulation):
     """A genetic algorithm with a sparse start: parents and children compete, and subsets are distinct.
 
     Tournaments, uniform crossover, and a mutation that adds as many features as it drops on average: flips of equal
-    probability would drive subsets towards half of the features. Of equals the smaller subset survives. The combination
+    probability would drive subsets toward half of the features. Of equals the smaller subset survives. The combination
     of these known parts is our choice.
 
     References

@@ -82,7 +82,7 @@ class Merit(DistinctSearch):
         super()._start()
         p, n = self.parameters, self.n_features
         if p.order and sorted(p.order) != list(range(n)):
-            raise PqswarmError(f"order of MeritParameters must hold each of the {n} features once, or none.")
+            raise PqswarmError(f"order must hold each of the {n} features once, or none.")
         self.slopes: FloatArray = np.zeros(n)
         self.parts: FloatArray = np.empty((0, 3))  # of the errors, by block of folds: infinity if not tested
         self.epoch: IntArray = np.zeros(2, dtype=np.int64)  # subsets before this population, and up to its best

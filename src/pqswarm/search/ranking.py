@@ -36,7 +36,7 @@ class Ranking(Search):
     def _start(self) -> None:
         self.asked = np.array(False)
         if sorted(self.parameters.order or range(self.n_features)) != list(range(self.n_features)):
-            raise PqswarmError(f"order of RankingParameters must hold each of the {self.n_features} features once.")
+            raise PqswarmError(f"order must hold each of the {self.n_features} features once.")
 
     @property
     def done(self) -> bool:

@@ -87,9 +87,9 @@ class Run:
     ----------
     search : Search
         A new search.
-    max_evaluations : int
+    max_evaluations : int, default=6000
         Budget.
-    blocks : tuple of int
+    blocks : tuple of int, default=()
         The folds of each block in which the evaluator tests subsets, for a search that races; empty for none.
 
     Examples

@@ -146,7 +146,7 @@ class UPSO2DParameters(Swarm2DParameters):
     """Parameters of 2D-UPSO."""
 
     separate_draws: bool = parameter(
-        "whether r_1 and r_2 are drawn separately for the velocities towards the global and the neighbors' best",
+        "whether r_1 and r_2 are drawn separately for the velocities toward the global and the neighbors' best",
         default=False,
     )
     unification: float = parameter(
@@ -162,16 +162,16 @@ class UPSO2DParameters(Swarm2DParameters):
 
 
 class UPSO2D(Swarm2D):
-    r"""Unified particle swarm optimisation with learning in two dimensions (Algorithm 3 of the paper).
+    r"""Unified particle swarm optimization with learning in two dimensions (Algorithm 3 of the paper).
 
     .. math::
         \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{cog}
         + c_2 r_2 (u \mathcal{L}_{soc,1} + (1 - u) \mathcal{L}_{soc,2}) + \Delta_i \mathcal{L}_i
 
     These are the paper's equations 3 to 5 combined, with one pair of random numbers r_1, r_2 per particle. The ring of
-    neighbours is our choice. ``cardinality`` tests what the learning of sizes contributes. With "uniform" every size is
+    neighbors is our choice. ``cardinality`` tests what the learning of sizes contributes. With "uniform" every size is
     equally likely, as it is before anything is learned. With "exemplar" the size is that of the personal, the global or
-    the neighbours' best, drawn by their weights :math:`c_1, c_2 u, c_2 (1 - u)`; then -1, 0 or 1 is added at random,
+    the neighbors' best, drawn by their weights :math:`c_1, c_2 u, c_2 (1 - u)`; then -1, 0 or 1 is added at random,
     because a swarm that only copied sizes would never leave those of its first subsets.
 
     References

@@ -22,7 +22,7 @@ _DETOURS = 4  # times the evaluations that a sequential search needs at least to
 class BestSubsets:
     """The best subsets that were evaluated, as bits of the search: by error, then size, then bits.
 
-    The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same samples.
+    The lowest of thousands of errors is partly luck, which other partitions of the same samples do not repeat.
     """
 
     def __init__(self, n_bits: int, size: int | None) -> None:

@@ -364,7 +364,7 @@ def _constrained_groups(names: Sequence[Any], constraints: Any) -> FeatureGroups
 
 
 def _checked_size(wanted: Any, parameters: Mapping[str, Any], groups: FeatureGroups) -> int:
-    """The number of bits to select, beside the fixed features, for a number or fraction of features."""
+    """The number of bits to select, in addition to the fixed features, for a number or fraction of features."""
     n_fixed = int(groups.fixed.sum())
     size = _number_of_features("n_features_to_select", wanted, groups.n_bits + n_fixed, "'1se'")
     if "size" in parameters:

@@ -228,18 +228,18 @@ def compare_runs(
     ----------
     samples : mapping of str to array_like of shape (n_runs,)
         Results of the runs of each algorithm; the numbers of runs may differ.
-    control : str, optional
+    control : str, default=None
         The algorithm to compare with every other; by default, without `pairs`, the one with the best mean.
-    pairs : sequence of (str, str), optional
+    pairs : sequence of (str, str), default=None
         Pairs to compare instead, the first against the second.
-    lower_is_better : bool
+    lower_is_better : bool, default=True
         Whether lower results are better, as for errors and sizes, or higher ones, as for accuracies.
-    margin : float, optional
+    margin : float, default=None
         Means that differ by less than this fraction of the first are practically equal. By default 0.05, and 0.01 if
         higher is better. You should decide what difference matters; the default is our choice.
-    alpha : float
+    alpha : float, default=0.05
         Significance level; intervals have a confidence of 1 - alpha.
-    seed : int
+    seed : int, default=0
         Seed of the bootstrap.
 
     Returns
@@ -550,18 +550,18 @@ def compare_datasets(
     ----------
     samples : mapping of str to sequence of array_like
         For each algorithm, the results of its runs on each data set; the numbers of runs may differ.
-    control : str, optional
+    control : str, default=None
         The algorithm to compare with every other; by default, without `pairs`, the one with the best mean.
-    pairs : sequence of (str, str), optional
+    pairs : sequence of (str, str), default=None
         Pairs to compare instead, the first against the second.
-    lower_is_better : bool
+    lower_is_better : bool, default=True
         Whether lower results are better, as for errors and sizes, or higher ones, as for accuracies.
-    margin : float, optional
+    margin : float, default=None
         Means that differ by less than this fraction of the first are practically equal. By default 0.05, and 0.01 if
         higher is better: our choice.
-    alpha : float
+    alpha : float, default=0.05
         Significance level; intervals have a confidence of 1 - alpha.
-    seed : int
+    seed : int, default=0
         Seed of the bootstrap and of the posterior draws.
 
     Returns

@@ -74,9 +74,9 @@ def bootstrap_mean(values: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> 
     ----------
     values : array_like of shape (n_runs,)
         Results of independent runs of one algorithm.
-    alpha : float
+    alpha : float, default=0.05
         One minus the confidence level.
-    seed : int
+    seed : int, default=0
         Seed of the resampling.
 
     Returns
@@ -108,9 +108,9 @@ def bootstrap_difference(x: ArrayLike, y: ArrayLike, *, alpha: float = 0.05, see
     ----------
     x, y : array_like of shape (n_runs,)
         Results of independent runs; the numbers of runs may differ.
-    alpha : float
+    alpha : float, default=0.05
         One minus the confidence level.
-    seed : int
+    seed : int, default=0
         Seed of the resampling.
 
     Returns
@@ -170,9 +170,9 @@ def superiority(x: ArrayLike, y: ArrayLike, *, lower_is_better: bool = True, alp
     ----------
     x, y : array_like of shape (n_runs,)
         Results of independent runs; the numbers of runs may differ.
-    lower_is_better : bool
+    lower_is_better : bool, default=True
         Whether the lower value wins, as with errors, or the higher.
-    alpha : float
+    alpha : float, default=0.05
         One minus the confidence level.
 
     Returns

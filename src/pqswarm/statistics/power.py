@@ -85,7 +85,7 @@ def detection_power(
         Between data sets and between runs, in the same unit.
     n_datasets, n_runs : int
         Number of data sets, and of runs of each algorithm on each.
-    alpha : float
+    alpha : float, default=0.05
         Significance level, two-sided.
 
     Returns
@@ -121,7 +121,7 @@ def detectable_difference(variances: Variances, n_datasets: int, n_runs: int, *,
         Between data sets and between runs.
     n_datasets, n_runs : int
         Number of data sets, and of runs of each algorithm on each.
-    alpha : float
+    alpha : float, default=0.05
         Significance level, two-sided.
 
     Returns

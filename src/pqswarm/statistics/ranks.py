@@ -147,9 +147,9 @@ def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_
     ----------
     values : array_like of shape (n_blocks, n_algorithms)
         One row per run or data set, one column per algorithm.
-    names : iterable of str, optional
+    names : iterable of str, default=None
         Names of the algorithms; by default the columns of a data frame.
-    lower_is_better : bool
+    lower_is_better : bool, default=True
         Whether rank 1 is the lowest value, as for errors, or the highest, as for accuracies.
 
     Returns
@@ -207,9 +207,9 @@ def friedman_from_ranks(
         Mean ranks, as printed, or sums of ranks.
     n_blocks : int
         Number of blocks.
-    names : iterable of str, optional
+    names : iterable of str, default=None
         Names of the algorithms.
-    decimals : int, optional
+    decimals : int, default=None
         Digits after the point with which the ranks are printed; by default the most that any of them has.
 
     Returns
@@ -267,7 +267,7 @@ def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -
     ----------
     n_treatments, n_blocks : int
         Number of algorithms, all pairs of which are compared; number of blocks.
-    alpha : float
+    alpha : float, default=0.05
         Significance level.
 
     Returns
@@ -386,9 +386,9 @@ def posthoc(result: FriedmanResult, control: str | None = None, *, alpha: float 
     ----------
     result : FriedmanResult
         Ranks.
-    control : str, optional
+    control : str, default=None
         Name of the algorithm to compare with; by default the one with the lowest mean rank.
-    alpha : float
+    alpha : float, default=0.05
         Significance level.
 
     Returns
@@ -459,7 +459,7 @@ def contrast_estimation(values: ArrayLike, names: Iterable[str] | None = None) -
     ----------
     values : array_like of shape (n_datasets, n_algorithms)
         One row per data set, one column per algorithm.
-    names : iterable of str, optional
+    names : iterable of str, default=None
         Names of the algorithms; by default the columns of a data frame.
 
     Returns

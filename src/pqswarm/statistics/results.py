@@ -70,9 +70,9 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     ----------
     path : str or Path
         File, in UTF-8.
-    column : str
+    column : str, default="error"
         Heading of the results in a file with one line per run.
-    classifier : str, optional
+    classifier : str, default=None
         Use only the lines of this classifier; needed if there are several.
 
     Returns

@@ -58,7 +58,7 @@ def selection_stability(masks: ArrayLike, *, alpha: float = 0.05) -> StabilityRe
     ----------
     masks : array_like of bool, shape (n_runs, n_features)
         Features selected by each run; at least two runs.
-    alpha : float
+    alpha : float, default=0.05
         One minus the confidence level.
 
     Returns

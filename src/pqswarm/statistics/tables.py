@@ -31,15 +31,15 @@ def table(
     ----------
     rows : iterable of mappings
         Rows with the same keys, such as :meth:`FriedmanResult.rows` returns.
-    style : {"text", "csv", "md", "latex"}
+    style : {"text", "csv", "md", "latex"}, default="text"
         ``latex`` is a ``table`` that fits the column of a journal, or a ``table*`` that fits its page; it needs the
         packages booktabs and array. ``csv`` has the keys as headings and full precision, and escapes formulas by an
         apostrophe. Untrusted names are escaped in all styles.
-    headings : mapping of str to str, optional
+    headings : mapping of str to str, default=None
         Headings that differ from the keys; not in CSV.
-    digits : int
+    digits : int, default=5
         Significant digits; not in CSV. p-values have three.
-    caption, label, note : str
+    caption, label, note : str, default=""
         In LaTeX, the caption, the name for references, without ``tab:``, and text below the table.
 
     Returns

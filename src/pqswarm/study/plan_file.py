@@ -64,11 +64,11 @@ def read_plan(
     ----------
     text : str
         TOML.
-    source : str
+    source : str, default="the plan"
         Its source, for messages.
-    folder : str or Path
+    folder : str or Path, default="."
         Folder of relative paths in the plan.
-    changes : mapping of str to object, optional
+    changes : mapping of str to object, default=None
         New values of keys, by dotted name; see :func:`pqswarm.study.plan.change_plan`.
 
     Returns

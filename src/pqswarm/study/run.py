@@ -427,15 +427,15 @@ def run_study(
         What to run.
     folder : str or Path
         Folder of the study. An existing study is resumed; its plan must be the same.
-    jobs : int or None
+    jobs : int or None, default=None
         Processes; None uses all cores.
-    device : {"cpu", "cuda"}
+    device : {"cpu", "cuda"}, default="cpu"
         Where subsets are evaluated. Classifiers without GPU support are evaluated on the CPU.
-    cluster : str or None
+    cluster : str or None, default=None
         Address of a Dask scheduler to use instead of processes on this machine.
-    progress : callable, optional
+    progress : callable, default=None
         Called with :class:`StudyProgress` every few seconds.
-    data : Samples, DataFrame or (X, y), optional
+    data : Samples, DataFrame or (X, y), default=None
         Your own data, instead of the file named in the plan; see :meth:`pqswarm.datasets.Samples.of`. The study keeps a
         copy, ``dataset.npz``.
     """

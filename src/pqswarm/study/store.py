@@ -302,7 +302,7 @@ class Store(AbstractContextManager["Store"]):
     ----------
     folder : str or Path
         Folder of the study.
-    write : bool
+    write : bool, default=False
         Whether to write; a missing database is then created.
 
     Examples
@@ -592,6 +592,16 @@ class Study:
 
 def read_study(folder: str | Path) -> Study:
     """Read the plan and the finished runs of the study in a folder, finished or not.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the study, which may still be running.
+
+    Returns
+    -------
+    Study
+        The plan, and for each data set the runs, their feature names, and the tests of their subsets.
 
     Examples
     --------

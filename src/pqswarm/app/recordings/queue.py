@@ -39,7 +39,7 @@ _MESSAGE_INTERVAL = 0.25
 _POLL_INTERVAL = 0.02
 """Seconds between two checks whether to continue."""
 _BUSY_INTERVAL = 2.0
-"""Seconds after which a file that another process analyses is looked at again."""
+"""Seconds after which a file that another process analyzes is looked at again."""
 _MAX_ANALYSIS_BYTES = 64_000_000
 """Maximum size of the analyses held in memory [byte]."""
 
@@ -351,7 +351,7 @@ class AnalysisQueue:
         return file.content in self._done or (file.id, file.stamp) in self.failed
 
     def ask_again(self, contents: list[str]) -> None:
-        """Analyse contents again."""
+        """Analyze contents again."""
         self._done -= set(contents)
 
     async def forget(self, file: RecordingFile) -> None:
@@ -366,7 +366,7 @@ class AnalysisQueue:
             await self.workbench.jobs.run(Job(), self.archive.remove_owned, file.seen.owner, file.content)
 
     def prioritize(self, place: RecordingInFile) -> None:
-        """Analyse the recording of an open page first, unless its analysis is in memory."""
+        """Analyze the recording of an open page first, unless its analysis is in memory."""
         file = place.file
         if not file.stamp or place.key in self.analyses or (file.id, file.stamp) in self.failed:
             return
@@ -431,7 +431,7 @@ class AnalysisQueue:
                 raise
 
     def _analyze(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
-        """Analyse a file, in a thread, and write the result unless it is in the archive already."""
+        """Analyze a file, in a thread, and write the result unless it is in the archive already."""
         sent = monotonic() - _MESSAGE_INTERVAL
 
         def progress(done: int, total: int) -> None:
@@ -483,7 +483,7 @@ class AnalysisQueue:
 def analyze_queued_file(
     workbench: Workbench, archive: Archive, file: RecordingFile, progress: Callable[[int, int], None]
 ) -> AnalyzedFile:
-    """Analyse a file with its time series, without opening anything outside its folder."""
+    """Analyze a file with its time series, without opening anything outside its folder."""
     analyzer = ArchiveAnalyzer({"model": workbench.model, "site": workbench.site}, archive.sites())
     with opening_only_inside(file.home):
         found = analyzer.analyze(file.path, progress=progress, keep_series=True)

@@ -555,7 +555,7 @@ class StationRoute(ArchiveRoute):
 
 
 class AnalyzeAgainRoute(ArchiveRoute):
-    """Analyse recordings again, with the present site, model and version."""
+    """Analyze recordings again, with the present site, model and version."""
 
     async def post(self) -> None:
         """Let those of a station, or one, be analyzed again."""

@@ -258,7 +258,7 @@ class RecordingsSection:
 
     @contextmanager
     def _only_opener(self, job: Job, file: RecordingFile) -> Iterator[None]:
-        """Wait until no other thread is opening the file, unless the job is cancelled first."""
+        """Wait until no other thread is opening the file, unless the job is canceled first."""
         with self._choosing_lock:
             lock = self.opening.setdefault(file.id, Lock())  # lives as long as a thread holds or waits for it
         while not lock.acquire(timeout=_CHECK_INTERVAL):

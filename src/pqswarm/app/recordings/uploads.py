@@ -153,7 +153,7 @@ class StoredUploads:
         return found
 
     def _parts(self, path: Path) -> list[Path]:
-        """The files of the recording that a file is part of: of a pair all beside it, otherwise that of its name."""
+        """The files of the recording that a file is part of: of a pair all next to it, otherwise that of its name."""
         is_pair = path.suffix.casefold() in _PAIRED
         return [one for one in self.beside(path) if is_pair or one.name.casefold() == path.name.casefold()]
 

@@ -1,4 +1,4 @@
-"""Analyse files into an archive: each content once, by whoever comes first; many files in several processes."""
+"""Analyze files into an archive: each content once, by whoever comes first; many files in several processes."""
 
 import hashlib
 import os
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _AHEAD = 2
 """Files that are handed out for each worker: all fit into the queue of joblib, which fails on Ctrl-C if others wait."""
 _WAIT = 0.2
-"""Time between two looks at a file that another process analyses [s]."""
+"""Time between two looks at a file that another process analyzes [s]."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class AnalyzedFile:
 
 @dataclass(frozen=True)
 class ArchiveAnalyzer:
-    """Analyses files with the options of :func:`pqswarm.identify.identify_file`, and the site of their station."""
+    """Analyzes files with the options of :func:`pqswarm.identify.identify_file`, and the site of their station."""
 
     options: Mapping[str, Any]
     sites: Mapping[str, Site]
@@ -83,7 +83,7 @@ class ArchiveAnalyzer:
         *,
         keep_series: bool = False,
     ) -> AnalyzedFile:
-        """Analyse a file; no error but those of `progress` escapes."""
+        """Analyze a file; no error but those of `progress` escapes."""
         seen: list[RecordingFacts] = []
 
         def look(source: RecordingSource, analysis: Analysis) -> None:
@@ -103,7 +103,7 @@ class ArchiveAnalyzer:
 
 @contextmanager
 def analyzer_heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
-    """Renew the claims of contents, which may change meanwhile, in a thread while they are analysed."""
+    """Renew the claims of contents, which may change meanwhile, in a thread while they are analyzed."""
     end = Event()
 
     def beat() -> None:
@@ -129,7 +129,7 @@ def analyze_into_archive(
     analyze: "Callable[[Path], AnalyzedFile]",
     is_current: Callable[[], bool] = lambda: True,
 ) -> tuple[AnalyzedFile, int | None]:
-    """Analyse a claimed file and write the result; return it, and the number of new events or None.
+    """Analyze a claimed file and write the result; return it, and the number of new events or None.
 
     None if it could not be read for now, has changed meanwhile, or another process was faster: the claim is given up.
     """
@@ -149,7 +149,7 @@ def analyze_into_archive(
 
 @dataclass
 class _AnalyzerFile:
-    """A file that is being analysed, or that another process analyses."""
+    """A file that is being analyzed, or that another process analyzes."""
 
     path: Path
     file: SeenFile | None
@@ -169,7 +169,7 @@ def identify_many(
     again: bool = False,
     after: Callable[[RecordingSource, Analysis], object] | None = None,
 ) -> "Iterator[tuple[Path, tuple[Analysis | Failure, ...], str]]":
-    """Analyse files with the options of identify_file, and yield their results in order, each with a remark.
+    """Analyze files with the options of identify_file, and yield their results in order, each with a remark.
 
     `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
     the same names. `after` is called with each recording and its analysis, only without workers.
@@ -218,7 +218,7 @@ def _outlive_analyzer_worker(
     pending: Iterable[_AnalyzerFile],
     submit: "Callable[[WorkerPool, _AnalyzerFile], Future[AnalyzedFile]]",
 ) -> None:
-    """If its worker died, analyse the next file alone, so that it fails only by itself; then the others."""
+    """If its worker died, analyze the next file alone, so that it fails only by itself; then the others."""
     from pqswarm.study.worker import is_worker_death
 
     if one.future is None or not is_worker_death(one.future.exception()):
@@ -256,7 +256,7 @@ def _await_analyzer_results(
     analyzer: ArchiveAnalyzer,
     after: Callable[[RecordingSource, Analysis], object] | None,
 ) -> "tuple[tuple[Analysis | Failure, ...], str]":
-    """The results of a file, waiting for whoever analyses it; those of an archive with its corrections and notes."""
+    """The results of a file, waiting for whoever analyzes it; those of an archive with its corrections and notes."""
     if one.failure is not None:
         return (one.failure,), ""
     if archive is None or one.file is None:
@@ -288,7 +288,7 @@ _load_analyzer_model = lru_cache(4)(load_model)
 def _run_analyzer_in_worker(
     options: Mapping[str, Any], model_path: Path | None, sites: Mapping[str, Site], path: str
 ) -> AnalyzedFile:
-    """Analyse a file in a worker, which keeps its model."""
+    """Analyze a file in a worker, which keeps its model."""
     model = None if model_path is None else _load_analyzer_model(model_path)
     with one_blas_thread:
         return ArchiveAnalyzer({**options, "model": model}, sites).analyze(path)

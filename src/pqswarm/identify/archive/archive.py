@@ -1,6 +1,6 @@
 """An archive: recordings with their analyses, and what people say about them.
 
-Corrections, causes, notes, and the sites of stations are kept beside the analyses, and outlive them.
+Corrections, causes, notes, and the sites of stations are kept next to the analyses, and outlive them.
 """
 
 import json
@@ -62,14 +62,14 @@ FROM recordings JOIN stations ON stations.id = station JOIN contents ON digest =
 class Archive:
     """Recordings, events, corrections and notes of many meters in one SQLite file.
 
-    Any number of processes may use it at once. `files` are the files it knows and who analyses them, `events` reads
+    Any number of processes may use it at once. `files` are the files it knows and who analyzes them, `events` reads
     events by their numbers, and `deliveries` is what receivers have got.
 
     Parameters
     ----------
     folder : str or Path
         Its folder; a missing one is created.
-    read_only : bool
+    read_only : bool, default=False
         Whether nothing may be written; the archive must then exist.
 
     Examples
@@ -373,9 +373,11 @@ class Archive:
             Position of the event in it.
         label : str
             The class, ``"not an event"``, or the cause; empty to withdraw an earlier correction.
-        by, note : str
-            Author and reason.
-        what : {"class", "cause"}
+        by : str
+            Author.
+        note : str, default=""
+            Reason.
+        what : {"class", "cause"}, default="class"
             What is corrected.
         """
         self._check_author(by, note)
@@ -525,7 +527,7 @@ class Archive:
         }
 
     def set_site(self, name: str, site: str | Mapping[str, Any], by: str) -> None:
-        """Set the site of a station, in TOML or as plain values; recordings are analysed again only on demand.
+        """Set the site of a station, in TOML or as plain values; recordings are analyzed again only on demand.
 
         Parameters
         ----------
@@ -552,7 +554,7 @@ class Archive:
             update(database, "stations", "site = :site, author = :author, at = :at", "id = :id", values)
 
     def ask_again_for(self, station: int | None = None) -> list[str]:
-        """Let the recordings of a station, or all, be analysed again; return their contents."""
+        """Let the recordings of a station, or all, be analyzed again; return their contents."""
         query = (
             "SELECT DISTINCT content FROM recordings JOIN contents ON digest = content WHERE owner = '' "
             "AND ? IN (station, 0) AND state != 'waiting' AND content IN (SELECT content FROM files)"

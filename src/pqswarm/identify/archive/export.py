@@ -157,7 +157,7 @@ def check_archive(archive: Archive) -> Iterator[tuple[bool, str]]:
     """Yield what is wrong with an archive, and whether it is damage; missing files and failures are not.
 
     Rows are compared with their digests and with each other. What is not seen: the samples of recordings, who is
-    analysing what, and changes by somebody who also writes digests.
+    analyzing what, and changes by somebody who also writes digests.
     """
     rows = archive.database.rows
     for (text,) in rows("PRAGMA integrity_check(20)"):

@@ -1,4 +1,4 @@
-"""Files that an archive knows, and claims: who analyses them. Any number of processes may write."""
+"""Files that an archive knows, and claims: who analyzes them. Any number of processes may write."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ class SeenFile:
 
 
 class ArchiveFiles:
-    """The files that an archive knows, and who analyses them."""
+    """The files that an archive knows, and who analyzes them."""
 
     def __init__(self, database: ArchiveDatabase) -> None:
         self.database = database
@@ -49,7 +49,7 @@ class ArchiveFiles:
         """Name of this process in claims."""
 
     def register(self, seen: Iterable[SeenFile]) -> None:
-        """Note what files hold; new contents wait to be analysed."""
+        """Note what files hold; new contents wait to be analyzed."""
         with self.database.transaction() as database:
             for file in seen:
                 query = "SELECT content FROM files WHERE path = ? AND content NOT IN ('', ?)"
@@ -88,7 +88,7 @@ class ArchiveFiles:
             update(database, "recordings", "name = :name, revision = :revision", "content = :content", values)
 
     def set_aside(self, path: Path, stamp: str, state: str, reason: str) -> None:
-        """Note a file that is not analysed, such as a table written by pqswarm."""
+        """Note a file that is not analyzed, such as a table written by pqswarm."""
         with self.database.transaction() as database:
             values = {
                 "path": os.fsencode(path),
@@ -102,7 +102,7 @@ class ArchiveFiles:
             insert(database, "files", values, "path = :path", verb="INSERT OR REPLACE")
 
     def forget(self, paths: Iterable[Path]) -> None:
-        """Drop files, and the contents that were never analysed and are nowhere else; analyses stay."""
+        """Drop files, and the contents that were never analyzed and are nowhere else; analyses stay."""
         with self.database.transaction() as database:
             for path in paths:
                 database.execute("DELETE FROM files WHERE path = ?", (os.fsencode(path),))
@@ -124,7 +124,7 @@ class ArchiveFiles:
 
     @reading
     def waiting(self, owner: str = "", limit: int = -1) -> list[SeenFile]:
-        """Return the files whose content waits to be analysed, public or of an owner."""
+        """Return the files whose content waits to be analyzed, public or of an owner."""
         return list(self._find("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
 
     @reading
@@ -145,7 +145,7 @@ class ArchiveFiles:
             yield SeenFile(Path(os.fsdecode(path)), stamp, content, owner, state=state, reason=reason)
 
     def claim(self, content: str, *, again: bool = False) -> str:
-        """Try to become the one who analyses a content: ``"mine"``, ``"busy"`` (another does) or ``"done"``."""
+        """Try to become the one who analyzes a content: ``"mine"``, ``"busy"`` (another does) or ``"done"``."""
         now = time.time()
         with self.database.transaction() as database:
             state = database.execute("SELECT state FROM contents WHERE digest = ?", (content,)).fetchone()
@@ -163,7 +163,7 @@ class ArchiveFiles:
         return "mine"
 
     def renew(self, contents: Sequence[str]) -> None:
-        """Give a sign of life for contents that are being analysed."""
+        """Give a sign of life for contents that are being analyzed."""
         with self.database.transaction() as database:
             values = [(time.time() + LEASE, content, self.worker) for content in contents]
             database.executemany("UPDATE claims SET until = ? WHERE digest = ? AND worker = ?", values)
@@ -179,7 +179,7 @@ class ArchiveFiles:
         return {str(digest): int(times) for digest, times in self.database.rows("SELECT digest, times FROM claims")}
 
     def ask_again(self, contents: Iterable[str]) -> None:
-        """Let contents be analysed again; their old analysis stays until then."""
+        """Let contents be analyzed again; their old analysis stays until then."""
         with self.database.transaction() as database:
             for content in contents:
                 update(database, "contents", "state = 'waiting'", "digest = :digest", {"digest": content})
@@ -194,7 +194,7 @@ def _has_file_worker_ended(worker: str) -> bool:
 def look_at_file(candidate: Candidate, before: SeenFile | None = None, owner: str = "") -> SeenFile:
     """Return a file with the key of its content; `before` is what the archive knows of it. Raises OSErrors."""
     digest = candidate.digest()
-    if owner:  # uploads are private: the same content is analysed for each visitor, and each name
+    if owner:  # uploads are private: the same content is analyzed for each visitor, and each name
         digest = hashlib.sha256(f"{owner} {candidate.name} {digest}".encode()).hexdigest()
     grown = ""
     if not owner and before is not None and before.content not in ("", digest):

@@ -1,1 +1,1 @@
-"""Analyse many files: scan folders, watch them, deliver their events."""
+"""Analyze many files: scan folders, watch them, deliver their events."""

@@ -1,4 +1,4 @@
-"""Analyse many files: find the recordings among them; one that fails does not stop the others."""
+"""Analyze many files: find the recordings among them; one that fails does not stop the others."""
 
 import hashlib
 import os
@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def lack(self) -> str:
-        """Why it is not analysed yet."""
+        """Why it is not analyzed yet."""
         if self.stamp:
             return "its .dat is not complete" if self.is_incomplete else "it still changes"
         alone = len(self.parts) == 1 and self.parts[0].suffix.casefold() == ".cfg"
@@ -294,23 +294,23 @@ def identify_file(
     after: Callable[[RecordingSource, Analysis], object] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Analysis | Failure]":
-    """Analyse each recording of a file.
+    """Analyze each recording of a file.
 
     Parameters
     ----------
     path : str or Path
         The file.
-    model : Model, str or Path, optional
+    model : Model, str or Path, default=None
         A model or its file; by default the bundled model.
-    site : Site, optional
+    site : Site, default=None
         Description of the meter. Arguments given here take precedence.
-    reading : mapping, optional
+    reading : mapping, default=None
         Options of :func:`pqswarm.recordings.open_recordings`.
     channels, reference, nominal_voltage, thresholds
         As for :func:`pqswarm.identify.identify`.
-    after : callable, optional
+    after : callable, default=None
         Called with each recording and its analysis, for example to plot them.
-    progress : callable, optional
+    progress : callable, default=None
         Called with the samples done and in total, as by :func:`pqswarm.measure.characterize`. Its exceptions are not
         caught: they end the analysis.
 

@@ -1,4 +1,4 @@
-"""Watch a folder, analyse each new recording once, whatever happens to the process, and tell the receivers."""
+"""Watch a folder, analyze each new recording once, whatever happens to the process, and tell the receivers."""
 
 import hashlib
 import http.client
@@ -287,15 +287,15 @@ class StreamReceiver:
 
 
 class Watcher:
-    """Analyses each new recording of a folder, and of those below it, once, and delivers its events to all receivers.
+    """Analyzes each new recording of a folder, and of those below it, once, and delivers its events to all receivers.
 
-    The archive knows the analysed files by path, size and modification time. A file that was touched, renamed or copied
-    is recognised by its content and not analysed again, whoever analysed it. One that fails is retried when it changes;
+    The archive knows the analyzed files by path, size and modification time. A file that was touched, renamed or copied
+    is recognized by its content and not analyzed again, whoever analyzed it. One that fails is retried when it changes;
     one that cannot be reached is retried several times, and when the watcher is restarted. The events of a file and its
     state are written in one transaction: a crash neither loses nor duplicates an event. An event whose numbers have
     changed, as when its file has grown, is delivered again with the key of the first.
 
-    `analyse` takes a path; `settle` is the time without changes after which a file is analysed [s]; `say` is called
+    `analyse` takes a path; `settle` is the time without changes after which a file is analyzed [s]; `say` is called
     with messages.
     """
 
@@ -334,7 +334,7 @@ class Watcher:
             time.sleep(interval)
 
     def run_once(self) -> bool:
-        """Analyse the existing files and deliver their events; return whether nothing remains to be done."""
+        """Analyze the existing files and deliver their events; return whether nothing remains to be done."""
         self._turn = inf
         if self.look():
             time.sleep(self.settle)
@@ -348,7 +348,7 @@ class Watcher:
         return not self._failing and not self._retried and not self._busy
 
     def look(self, *, now: bool = False) -> int:
-        """Analyse new files that have settled, deliver events, and return the number of files still pending.
+        """Analyze new files that have settled, deliver events, and return the number of files still pending.
 
         Retryable failures are retried when due, or at once if `now`.
         """
@@ -393,7 +393,7 @@ class Watcher:
                 self.say(f"{name}: waiting: {candidate.lack}.")
 
     def _take(self, candidate: Candidate) -> None:
-        """Analyse a file, unless its content was analysed before, and write the result."""
+        """Analyze a file, unless its content was analyzed before, and write the result."""
         path = candidate.parts[0]
         before = self.archive.files.get(path)
         self._busy.discard(candidate.name)
@@ -475,7 +475,7 @@ class Watcher:
                 for last, length in receiver.send(entries, self.archive.deliveries.progress(name)[1]):
                     self.archive.deliveries.delivered(name, last, length)
                     sent = True
-                    if time.monotonic() - began > self._turn:  # a slow one: new files are analysed meanwhile
+                    if time.monotonic() - began > self._turn:  # a slow one: new files are analyzed meanwhile
                         return sent
             except RefusedError as error:
                 if not self.archive.deliveries.refuse(name, error.number, str(error), _TRIES):

@@ -146,7 +146,7 @@ def plot_event(recording: RecordingSource, analysis: Analysis, event: EventResul
         The one that was analyzed; only the part shown is read.
     analysis : Analysis
         Its analysis, with the measurements.
-    event : EventResult, optional
+    event : EventResult, default=None
         One of its events; by default the worst.
 
     Returns
@@ -307,7 +307,7 @@ def _lay_out_figure(figure: Figure, heights: Sequence[float], top: float, left: 
 
 
 def _draw_figure_lines(axis: Axes, lines: Sequence[_FigureLine], scale: float, unit: str) -> None:
-    """Draw waveforms, in kV where they are kV, with a legend beside them."""
+    """Draw waveforms, in kV where they are kV, with a legend next to them."""
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
     for line in lines:

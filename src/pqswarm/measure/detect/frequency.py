@@ -27,7 +27,7 @@ _CONSTANT = 0.15  # tuned
 
 
 def trace_frequency(samples: FloatArray, phases: Sequence[str], centres: FloatArray, cycle: float) -> FloatArray:
-    """Frequency at the centres of some cycles [samples], over that of a cycle of `cycle` samples; NaN where unknown.
+    """Frequency at the centers of some cycles [samples], over that of a cycle of `cycle` samples; NaN where unknown.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class RmsEventFinder:
         make = self.supply.part_on(i)
         parts = []
         for span, (start, end) in zip(spans, edges, strict=True):
-            # Beside an interruption, a sag of less than a cycle is only the slope down or up.
+            # Next to an interruption, a sag of less than a cycle is only the slope down or up.
             breaks = [other for other in spans if other.type == "interruption" and span.type == "sag"]
             is_beside = any(span.stop == other.first or span.first == other.stop for other in breaks)
             if end - start < 1 / frequency and is_beside:
@@ -111,7 +111,7 @@ class RmsEventFinder:
 _MIN_VALUES = 3  # tuned
 """Values of Urms(1/2) before and after a change, and beyond the threshold."""
 _BESIDE = 3  # tuned
-"""Values beside a sag or swell that belong to it."""
+"""Values next to a sag or swell that belong to it."""
 _NOISE = 5.0  # tuned
 """Times the noise of Urms(1/2) that a change must have."""
 

@@ -160,7 +160,7 @@ class _PageScanner:
 
     @cached_property
     def trace(self) -> FloatArray:
-        """Frequency at the centres of the windows [Hz], of the system with the most voltages; NaN where unknown."""
+        """Frequency at the centers of the windows [Hz], of the system with the most voltages; NaN where unknown."""
         systems = [name for name, one in zip(self.supply.systems, self.supply.references, strict=True) if one.volts > 0]
         if not systems or not self.centres.size:
             return np.full(self.centres.size, np.nan)

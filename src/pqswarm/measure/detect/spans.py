@@ -15,7 +15,7 @@ _TRANSITION = 2
 _NOT_BACK = 0.5  # tuned
 """Below this the supply is not back between two interruptions [pu]."""
 _FED = 0.3  # tuned
-"""Unless it is above this, and varies by less: a supply that is energised onto a fault [pu]."""
+"""Unless it is above this, and varies by less: a supply that is energized onto a fault [pu]."""
 _GAP = 4  # tuned
 """Unknown values in a row that end an event."""
 _LONG = 4
@@ -91,7 +91,7 @@ def _make_span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitud
 
 
 def _gaps_that_cut_spans(values: FloatArray) -> BoolArray:
-    """Unknown values that have others beside them: gaps of two cycles and more."""
+    """Unknown values that have others next to them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
     for first, stop in true_stretches(np.isnan(values)):
         gaps[first:stop] = stop - first >= _GAP

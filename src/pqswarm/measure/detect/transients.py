@@ -250,14 +250,14 @@ _OPPOSITE = 0.25  # tuned
 _ENOUGH = 5.0  # tuned
 """Cycles of a stretch in which the median of cycles says what is usual."""
 _EDGE = 0.3  # tuned
-"""Cycles beside a step that are left to the comparison with the next cycles."""
+"""Cycles next to a step that are left to the comparison with the next cycles."""
 _MIN_SAMPLES = 31.0
 """Samples per cycle: 32, and a frequency that may be off."""
 _NOTICED = 0.25  # tuned
 """Fraction of the threshold that the root of the energy must reach in a long stretch; the peak is higher."""
 _USUAL_FACTOR = 6.0
 _SHADOW = 0.3  # tuned
-"""Share of its peak below which a burst has not begun: a ringing of some cycles is in the median of those beside it."""
+"""Fraction of its peak below which a burst has not begun: long ringing is in the median of the neighboring cycles."""
 
 
 def find_transients(
@@ -279,12 +279,12 @@ def find_transients(
     ``peak_voltage``, the largest voltage [pu], ``frequency`` [Hz], NaN of an impulse and below three times the
     fundamental, and ``decay``, the time constant of the envelope [s], NaN if it is unknown.
 
-    They peak at `threshold` [pu] at least, and are noticed by the energy of what the cycles beside do not have, in 0.3
-    or 1.2 ms, where white noise would have as much in one of 10^8 windows; `noise_factor` over 6 scales that limit. At
-    `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n, 2) [s],
-    lie between two steps, or a step and an end of the record, less than two cycles apart: there the cycles beside do
-    not tell a step from a transient, and nothing is reported; nor is it where samples were missing (`unsure`). The RMS
-    of the noise [pu] is added to `heard`.
+    They peak at `threshold` [pu] at least, and are noticed by the energy of what the neighboring cycles do not have, in
+    0.3 or 1.2 ms, where white noise would have as much in one of 10^8 windows; `noise_factor` over 6 scales that limit.
+    At `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n, 2)
+    [s], lie between two steps, or a step and an end of the record, less than two cycles apart: there the neighboring
+    cycles do not distinguish a step from a transient, and nothing is reported; nor is it where samples were missing
+    (`unsure`). The RMS of the noise [pu] is added to `heard`.
     """
     cycle = sampling_rate / frequency
     if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < _MIN_SAMPLES * frequency:

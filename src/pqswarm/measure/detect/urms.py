@@ -13,7 +13,7 @@ def half_cycle_rms(samples: FloatArray, sampling_rate: float, frequency: float) 
     """RMS over one cycle, refreshed each half cycle, from half a sample before the first sample on.
 
     The cycle need not be an integer number of samples: the square of the signal is integrated as the broken line
-    through its samples. Missing samples (NaN) are replaced from the cycle beside them; a window in which more than
+    through its samples. Missing samples (NaN) are replaced from the cycle next to them; a window in which more than
     a quarter is missing has no value.
 
     Parameters
@@ -28,7 +28,7 @@ def half_cycle_rms(samples: FloatArray, sampling_rate: float, frequency: float) 
     Returns
     -------
     time : ndarray of shape (n_windows,)
-        Centre of each window, from the first sample [s].
+        Center of each window, from the first sample [s].
     values : ndarray of shape (n_windows,)
         RMS, in the unit of `samples`; NaN where it is not known.
 

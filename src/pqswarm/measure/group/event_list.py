@@ -126,7 +126,7 @@ class EventList:
         return done
 
     def _join_partial_interruptions(self, parts: Iterable[ChannelEvent]) -> list[ChannelEvent]:
-        """Make an interruption of only some phases of a system a sag, with those beside it (IEC 61000-4-30, 5.5)."""
+        """Make an interruption of only some phases of a system a sag, with those next to it (IEC 61000-4-30, 5.5)."""
         done: list[ChannelEvent] = []
         for one in sorted(parts, key=lambda one: (one.number, one.start)):
             part = one

@@ -26,7 +26,7 @@ from pqswarm.recordings.recording import RecordingSource
 _TYPES = (("C", "a"), ("D", "c"), ("C", "b"), ("D", "a"), ("C", "c"), ("D", "b"))
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
 _BALANCED = (0.02, 0.2)  # tuned
-"""Negative sequence below which a sag is of type A [pu], and as a share of the dip of the positive sequence."""
+"""Negative sequence below which a sag is of type A [pu], and as a fraction of the dip of the positive sequence."""
 _ZERO = 0.5  # tuned
 _NEUTRAL = 1.5  # tuned
 """Zero sequence over negative sequence from which on a fault is to earth, and from which on the neutral moves."""

@@ -104,7 +104,7 @@ def measure_jump(
 ) -> float:
     """Jump of the angle of all voltages over a span [s] that stays [degrees], that of the least; NaN if unknown.
 
-    The frequency is that of the cycles beside the span: of its mean, a jump would be a part.
+    The frequency is that of the cycles next to the span: of its mean, a jump would be a part.
     """
     moments = [span[k] + cycles / frequency for k, cycles in ((0, -3.2), (0, -1.2), (1, 0.6), (1, 2.6))]
     tables = [_phasors_at(recording, list(voltages), moment, frequency) for moment in moments]
@@ -155,21 +155,21 @@ _STEEP = 0.6  # tuned
 _STEEP_PART = 0.4  # tuned
 _BACK = 0.7  # tuned
 _BACK_EQUAL = 0.9  # tuned
-"""Share of a fall, of one beside an interruption, and of a return, and one of equal dips, within a cycle and a half: a
+"""Fraction of a fall, of one next to an interruption, of a return, and of equal dips, within a cycle and a half: a
 step."""
 _DRIFT = 0.12  # tuned
-"""Share of a dip that comes back gradually while a motor runs up."""
+"""Fraction of a dip that comes back gradually while a motor runs up."""
 _LARGE = 0.25  # tuned
 _DEEP = 0.35  # tuned
 """Only faults make unequal dips, and equal dips, of this depth [pu]."""
 _UNEQUAL = 0.35  # tuned
 """Spread of the dips of the phases from which on they are unequal."""
 _SECOND = 0.006  # tuned
-"""Rise of the second harmonic of a transformer that saturates [pu], and as a share of the dip."""
+"""Rise of the second harmonic of a transformer that saturates [pu], and as a fraction of the dip."""
 _SECOND_RATIO = 0.05  # tuned
 _STAYS = 0.6  # tuned
 _RETURNS = 0.4  # tuned
-"""Share of a change that stays from which on it is a step, and below which the voltage has returned."""
+"""Fraction of a change that stays from which on it is a step, and below which the voltage has returned."""
 _OSCILLATION = (150.0, 6000.0)  # tuned
 """Frequencies of the ringing of capacitor banks [Hz]."""
 _FIRST = 0.05  # tuned
@@ -195,10 +195,10 @@ _BY_VOLTAGE = 3.0  # tuned
 _FACTOR = 0.5  # tuned
 _LOAD_CURRENT = 4.0  # tuned
 _LOAD_DIP = 0.08  # tuned
-"""Least power factor of a load that is switched, its largest rise of the current beside a dip of more than the last
+"""Least power factor of a load that is switched, its largest rise of the current next to a dip of more than the last
 [pu]: a motor that starts has a lower factor; a fault takes more, or makes a deeper dip."""
 _GONE = 0.9  # tuned
-"""Share of a current that vanishes where a conductor opens."""
+"""Fraction of a current that vanishes where a conductor opens."""
 _UNCLEARED = 25.0  # tuned
 """Cycles after which a fault that only deep voltages show would have been cleared."""
 _TAP = 0.03
@@ -341,7 +341,7 @@ class CauseFacts:
 
     @cached_property
     def saturates(self) -> bool:
-        """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
+        """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energized."""
         has_inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
         return (has_inrush and not self.is_brief) or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
@@ -538,7 +538,7 @@ def _is_cause_fault_current(f: CauseFacts) -> bool:
 
 
 def _is_cause_fault_interruption(f: CauseFacts) -> bool:
-    """An interruption beside another level, of other phases or before it, or that is soon followed by another."""
+    """An interruption next to another level, of other phases or before it, or that is soon followed by another."""
     trace = f.moving
     if trace is None or "interruption" not in f.types or not trace.fall >= _STEEP_PART:
         return False
@@ -746,7 +746,7 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     """What speaks for a cause in the events."""
     sag = next((event for event in facts.events if event.type == "sag"), None)
     if sag is not None and any(event.type == "interruption" for event in facts.events):
-        yield f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption"
+        yield f"{sag.where} at {sag.magnitude:.2f} pu next to the interruption"
     if facts.is_transfer:
         yield f"all angles jump by {abs(facts.jump):.0f} degrees"
     if facts.repeats > _MOST_SHOTS:

@@ -68,7 +68,7 @@ levels of a phase that has a fault to earth, and of the others, which keep their
 _ENDS = ("cleared", "interruption", "reclosed")
 """Names of stages in which a fault is over."""
 _FALLS = 0.25  # tuned
-"""Share of its level to which a phase falls at most that is opened."""
+"""Fraction of its level to which a phase falls at most that is opened."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 

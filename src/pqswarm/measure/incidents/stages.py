@@ -182,14 +182,14 @@ def order_in_time(incident: Incident) -> tuple[float, int]:
 _PAST = 10.0  # tuned
 """Cycles before an incident whose median is the level before it, and after it."""
 _EDGE = 0.75
-"""Cycles beside the edges that Urms(1/2) smears."""
+"""Cycles next to the edges that Urms(1/2) smears."""
 _LEAST = 3
 """Values of Urms(1/2) that make a level."""
 _STEP = 3
 """Values of Urms(1/2) that a step passes through: a cycle and a half."""
 _PIECE = 0.2  # tuned
 _FLAT = 0.3  # tuned
-"""Share of the whole that a step has, and of the step by which the levels beside it may vary."""
+"""Fraction of the whole that a step has, and of the step by which the levels next to it may vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,27 +292,27 @@ class Trace:
 
     @cached_property
     def fall(self) -> float:
-        """Share of the deviation that comes in steps, or in one step, within a cycle and a half."""
+        """Fraction of the deviation that comes in steps, or in one step, within a cycle and a half."""
         row = np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]])
         steepest = float((row[_STEP:] - row[:-_STEP]).max()) / self.size if self.size > 0 else 0.0
         return max(steepest, _trace_fraction_in_steps(-row, self.size))
 
     @cached_property
     def left(self) -> float:
-        """Share of the deviation that stays; NaN if too little follows."""
+        """Fraction of the deviation that stays; NaN if too little follows."""
         change = abs(float(self.before[self.worst] - self.after[self.worst]))
         return change / self.size if self.size > 0 else float("nan")
 
     @cached_property
     def recovery(self) -> float:
-        """Share of the recovery that comes within a cycle and a half; NaN if there is none."""
+        """Fraction of the recovery that comes within a cycle and a half; NaN if there is none."""
         row = self.move[self.peak :]
         whole = float(row[0] - row[-1]) if row.size > _STEP else 0.0
         return float((row[:-_STEP] - row[_STEP:]).max()) / whole if whole > 0.2 * self.size else float("nan")
 
     @cached_property
     def drift(self) -> float:
-        """Share of the deviation that has come back gradually at the end of what is seen."""
+        """Fraction of the deviation that has come back gradually at the end of what is seen."""
         row = self.move[self.peak :]
         if row.size < 4 * _STEP or self.size <= 0:
             return 0.0
@@ -320,7 +320,7 @@ class Trace:
 
     @cached_property
     def in_steps(self) -> float:
-        """Share of the recovery that comes in steps, each within a cycle and a half; 0 if there is none."""
+        """Fraction of the recovery that comes in steps, each within a cycle and a half; 0 if there is none."""
         row = self.move[self.peak :]
         return (
             _trace_fraction_in_steps(row, float(row[0] - row[-1])) if float(row[0] - row[-1]) > 0.2 * self.size else 0.0
@@ -328,7 +328,7 @@ class Trace:
 
 
 def _trace_fraction_in_steps(row: FloatArray, whole: float) -> float:
-    """Share of a decrease `whole` that comes in steps of a fifth of it at least, with a level before and after each."""
+    """Fraction of a decrease `whole` that comes in steps of at least a fifth of it, each between two levels."""
     total = 0.0
     free = 0
     drops = row[:-_STEP] - row[_STEP:]
@@ -352,7 +352,7 @@ _FADES = 4.0
 _INSTANT = 0.125
 _LEFT = 0.3
 """The poles of a breaker open one after another. A voltage that is more than this multiple of what is left is opened
-where, in windows of this many cycles, it last exceeds the middle between this share of it and what is left."""
+where, in windows of this many cycles, it last exceeds the middle between this fraction of it and what is left."""
 _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
@@ -456,7 +456,7 @@ def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequen
 
 
 def _trim_stages(stages: Sequence[IncidentStage]) -> list[IncidentStage]:
-    """Stages, with neighbours of the same name and similar levels joined."""
+    """Stages, with neighbors of the same name and similar levels joined."""
     kept: list[IncidentStage] = []
     for one in stages:
         if kept and kept[-1].name == one.name == "restored":

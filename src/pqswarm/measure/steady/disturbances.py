@@ -40,7 +40,7 @@ are not resolved."""
 _MIN_LIVE = 0.3  # tuned
 """Of the record: what was seen in less of it is not assumed to last."""
 _BESIDE = 2
-"""Values of Urms(1/2) beside an event that overlap it."""
+"""Values of Urms(1/2) next to an event that overlap it."""
 _NOTCH_FACTOR = 3.0  # tuned
 """A deviation below this many times the depth of the notches is a notch itself."""
 
@@ -221,7 +221,7 @@ MIN_FLICKER_WINDOWS = 10
 _MIN_CHANGES = 5  # tuned
 """Separate changes in ten minutes of severe flicker: one or two steps are not flicker."""
 _AFTER_QUIET = 5  # tuned
-"""Windows beside a sag or transient that are unusable for flicker."""
+"""Windows next to a sag or transient that are unusable for flicker."""
 _LIVE = 0.5  # tuned
 """Fraction of the reference, and of the RMS, below which there is no supply voltage."""
 _OFF = 0.01  # tuned
@@ -264,13 +264,13 @@ def find_steady(
     ----------
     series : SteadySeries
         The measured series.
-    thresholds : Thresholds or mapping, optional
+    thresholds : Thresholds or mapping, default=None
         ``thd``, ``dc``, ``notch``, ``flicker``, ``pst`` and ``unbalance`` are used.
-    quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
+    quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end), default=()
         Windows, or times [s], that do not count: sags, swells, interruptions and transients.
-    references : sequence of float, optional
+    references : sequence of float, default=None
         Voltage of 1 pu on each channel [V]; by default the median of its fundamental.
-    min_windows : int
+    min_windows : int, default=3
         Windows of the shortest disturbance. If one is enough, noise raises the thresholds.
 
     Returns

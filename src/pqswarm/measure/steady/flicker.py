@@ -229,11 +229,11 @@ class Flickermeter:
         Samples per second, at least 400 [Hz].
     nominal_frequency : float
         Of the grid [Hz]; above 55 Hz the filter of block 3 ends at 42 Hz.
-    n_channels : int
+    n_channels : int, default=1
         Voltages measured at once.
-    lamp : {230, 120}, optional
+    lamp : {230, 120}, default=None
         Incandescent lamp of 230 V or 120 V; by default that of 120 V above 55 Hz.
-    frequency : float, optional
+    frequency : float, default=None
         Measured one, if it is known [Hz]: the meter settles on whole cycles at the start.
 
     Attributes
@@ -392,7 +392,7 @@ def short_term_severity(sensation: FloatArray) -> float:
     known = sensation[np.isfinite(sensation)]
     if not known.size:
         return float("nan")
-    # Percentiles of the exceeded level, some smoothed over their neighbours.
+    # Percentiles of the exceeded level, some smoothed over their neighbors.
     groups = ((0.1,), (0.7, 1.0, 1.5), (2.2, 3.0, 4.0), (6.0, 8.0, 10.0, 13.0, 17.0), (30.0, 50.0, 80.0))
     levels = [float(np.mean(np.percentile(known, 100 - np.array(group)))) for group in groups]
     return float(np.sqrt(np.dot([0.0314, 0.0525, 0.0657, 0.28, 0.08], levels)))

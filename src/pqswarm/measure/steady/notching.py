@@ -15,7 +15,7 @@ _NOISE = 5.0
 _QUARTER = 0.3186
 """Lower quartile of the size of a normal variable over its standard deviation."""
 _RINGING = 0.3  # tuned
-"""Minimum jump over the largest one: beside a jump, the interpolated shape rings."""
+"""Minimum jump over the largest one: next to a jump, the interpolated shape rings."""
 _SLOW = 25  # tuned
 """Harmonics up to this order can make steep flanks together; a notch has more than these."""
 _FAST = 0.3  # tuned
@@ -37,7 +37,7 @@ def measure_notches(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Depth [fraction of the peak], number per cycle, and THD without the notches, in each window.
 
-    `lines` are the spectral lines of the orders 0, 1, ... of a window of `length` samples, not normalised; `size` is
+    `lines` are the spectral lines of the orders 0, 1, ... of a window of `length` samples, not normalized; `size` is
     the RMS of the fundamental [V] and `thd` the distortion with the notches. NaN below 60 samples per cycle.
     """
     if n_samples < MIN_SAMPLES:

@@ -108,7 +108,7 @@ class WindowMeter:
         power = lines.real**2 + lines.imag**2
         with np.errstate(divide="ignore", invalid="ignore"):
             per_fundamental = 1 / np.where(live, size, np.nan)
-            # Harmonic subgroups of IEC 61000-4-7: the line and its two neighbours.
+            # Harmonic subgroups of IEC 61000-4-7: the line and its two neighbors.
             middle = np.arange(2, self.orders + 1) * self.cycles
             groups = power[..., middle - 1] + power[..., middle] + power[..., middle + 1]
             harmonics = np.sqrt(groups) * per_fundamental[..., None]
@@ -377,11 +377,11 @@ class SteadyMeter:
         Measured at the beginning [Hz]; it may depart from this by 10 %.
     channels : sequence of ChannelHeader
         Name and phase of each channel.
-    systems : sequence of str, optional
+    systems : sequence of str, default=None
         Name of the group of phases to which each channel belongs; by default all belong together.
-    numbers : sequence of int, optional
+    numbers : sequence of int, default=None
         Index of each channel in the recording; by default 0, 1, 2, ...
-    min_notch : float
+    min_notch : float, default=0.05
         Minimum depth of a notch [fraction of the peak].
 
     Examples

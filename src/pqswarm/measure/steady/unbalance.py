@@ -20,7 +20,7 @@ def symmetrical_components(phasors: Sequence[complex]) -> tuple[complex, complex
 
 
 def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int]:
-    """Signs of three line-to-line voltages, (3,) or (3, n), that minimise their sum: one may have reversed polarity."""
+    """Signs of three line-to-line voltages, (3,) or (3, n), that minimize their sum: one may have reversed polarity."""
     choices = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1))
     table = np.asarray(phasors).reshape(3, -1)
     return min(choices, key=lambda signs: float(np.nansum(np.abs(np.asarray(signs) @ table))))

@@ -113,8 +113,8 @@ def select_channels(
 ) -> tuple[tuple[SupplyChannel, ...], tuple[ChannelState, ...], float | None]:
     """Decide what each voltage is, group those of the supply into systems and measure the frequency.
 
-    Returns the channels to analyse, the states of all, and the frequency [Hz] or None. Named channels are always
-    analysed; a nominal voltage [V] that fits a channel settles that it is one of the supply.
+    Returns the channels to analyze, the states of all, and the frequency [Hz] or None. Named channels are always
+    analyzed; a nominal voltage [V] that fits a channel settles that it is one of the supply.
     """
     check_waveform(recording)
     source = recording.source or "the recording"
@@ -153,7 +153,7 @@ def select_channels(
 def _name_supply_channels(
     candidates: Sequence[SupplyChannel], kept: Sequence[SupplyChannel], states_by_channel: _StatesByChannel
 ) -> dict[SupplyChannel, str]:
-    """Systems of the channels that are kept, and of the dead phases beside them."""
+    """Systems of the channels that are kept, and of the dead phases next to them."""
     dead_phases = [one for one in candidates if one.phase and states_by_channel[one][0] == DISCONNECTED]
     members = [one for one in candidates if one in kept or one in dead_phases]
     return dict(zip(members, name_systems([one.channel for one in members]), strict=True))
@@ -173,7 +173,7 @@ def _fill_supply_channels(recording: Recording, names: Sequence[str] | None) -> 
 def _dead_supply_channels(
     bank: Sequence[SupplyChannel], candidates: Sequence[SupplyChannel], states_by_channel: _StatesByChannel
 ) -> list[SupplyChannel]:
-    """The phases of a supply without voltage, which are analysed if there is nothing else."""
+    """The phases of a supply without voltage, which are analyzed if there is nothing else."""
     phased = [one for one in bank if one.phase] or bank
     is_dead = all(states_by_channel[one][0] == DISCONNECTED or states_by_channel[one][1] == _NEUTRAL for one in phased)
     return [one for one in candidates if one in phased] if is_dead else []
@@ -294,7 +294,7 @@ def _find_sum_channels(
 
 
 def _channel_fits_nominal(one: SupplyChannel, nominal: float | Mapping[str, float] | None, phased: bool) -> bool:
-    """Whether a channel has about a given nominal voltage; beside phases, others do not count."""
+    """Whether a channel has about a given nominal voltage; next to phases, others do not count."""
     volts = nominal.get(one.channel.name) if isinstance(nominal, Mapping) else nominal
     return volts is not None and bool(one.phase or not phased) and 0.1 * volts < one.size < 3 * volts
 
@@ -303,7 +303,7 @@ def _channel_state_by_size(one: SupplyChannel, wave: bool, beside: float, strong
     """State of a channel; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if one.phase and beside > 0 and one.size <= (_DEAD if wave else _DEAD_NOISE) * beside:
-        return DISCONNECTED, "no voltage beside live phases: not connected, or open"
+        return DISCONNECTED, "no voltage, unlike the live phases: not connected, or open"
     if max(one.size, mean) <= max(_NOTHING * strongest, 0.0 if wave else _FEW_VOLTS):
         return DISCONNECTED, "no voltage"
     if mean > (2 if one.phase else 1) * one.size:

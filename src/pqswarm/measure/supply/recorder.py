@@ -24,13 +24,13 @@ constant."""
 _HELD = 0.1
 """A value that is held over the largest: below it, it is a supply without voltage."""
 _COARSE = 0.5
-"""Share of repeated samples from which on a recorder repeats them at all times: its rate is lower than stated."""
+"""Fraction of repeated samples from which on a recorder repeats them at all times: its rate is lower than stated."""
 _JUMP = np.radians(8)  # tuned
 _SAME_ANGLE = np.radians(3)  # tuned
 _SAME_SIZE = 0.03  # tuned
 _EXCHANGED = 0.8  # tuned
-"""Angle by which all channels jump where samples are lost, and by how much they may differ in it and in size; share of
-the negative sequence after two channels are exchanged, and of the positive one before."""
+"""Angle by which all channels jump where samples are lost, and by how much they may differ in it and in size; fraction
+of the negative sequence after two channels are exchanged, and of the positive one before."""
 _LIVE = 0.3
 """A voltage below this fraction of the largest is not looked at for jumps."""
 _STEPS = 64
@@ -42,9 +42,9 @@ _FLAT = 3
 _KINK = 0.02  # tuned
 """Rise to the extreme value in two samples, over it."""
 _BESIDE = 2.5
-"""Cycles beside a fault in which there is no other one."""
+"""Cycles next to a fault in which there is no other one."""
 _MARGIN = 4.0
-"""Cycles beside a page."""
+"""Cycles next to a page."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     lost = is_steady & (spread < _SAME_ANGLE) & (least_angle > _JUMP)
     reach = round(_REACH * width)
     peaks = [first + int(least_angle[first:stop].argmax()) for first, stop in true_stretches(lost)]
-    for strongest in sorted(peaks, key=lambda peak: -least_angle[peak]):  # a jump has shadows in the cycles beside it
+    for strongest in sorted(peaks, key=lambda peak: -least_angle[peak]):  # a jump has shadows in the cycles next to it
         at = strongest * hop + width
         degrees = np.degrees(together[:, strongest].mean())
         what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"

@@ -207,16 +207,16 @@ def plot_error_against_size(
     ----------
     points : mapping of str to (array of int, array of float), each of shape (n_runs,)
         Sizes and errors of the runs of each algorithm. A single run is drawn as a ring.
-    all_features : (int, float), optional
+    all_features : (int, float), default=None
         Number of all features and their error, drawn as a line.
-    palette : Palette, optional
+    palette : Palette, default=None
         Colors and markers, and the algorithm to emphasize.
-    fronts : mapping of str to (array of int, array of float), optional
+    fronts : mapping of str to (array of int, array of float), default=None
         Sizes and lowest errors of algorithms that find a subset of each size, drawn as a line.
-    numbers : sequence of int, optional
+    numbers : sequence of int, default=None
         Run numbers; 0, 1, 2, ... by default.
-    narrow : bool
-        Draw it for a narrow screen.
+    narrow : bool, default=False
+        Whether to draw it for a narrow screen.
 
     Returns
     -------
@@ -258,16 +258,16 @@ def plot_convergence(
     curves : mapping of str to array of float, shape (n_runs, n_points)
         Lowest error of each run after each number of evaluations; infinite before the first. Curves with fewer points
         than others are extended by a dotted line.
-    evaluations : array of int, optional
+    evaluations : array of int, default=None
         Numbers of evaluations; 1, 2, 3, ... by default.
-    palette : Palette, optional
+    palette : Palette, default=None
         Colors, and the algorithm to emphasize.
-    best : float, optional
+    best : float, default=None
         Error from which the distance is measured; by default the lowest of all curves.
-    budget : int, optional
+    budget : int, default=None
         Evaluations allowed per run, drawn as a line; by default the last of `evaluations`.
-    narrow : bool
-        Draw it for a narrow screen.
+    narrow : bool, default=False
+        Whether to draw it for a narrow screen.
 
     Returns
     -------

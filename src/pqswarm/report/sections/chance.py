@@ -89,7 +89,7 @@ _PHRASES = {
     "better": "lower than",
     "worse": "higher than",
     "practically equal": "practically equal to",
-    "inconclusive": "not shown to differ from",
+    "inconclusive": "not significantly different from",
 }
 
 
@@ -292,7 +292,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
         Mean rank of each algorithm, 1 the best.
     critical_difference : float
         Mean ranks at least this far apart differ significantly.
-    palette : Palette, optional
+    palette : Palette, default=None
         The algorithm to emphasize.
 
     Returns

@@ -174,7 +174,7 @@ def _datasets_comparison_table(
         rows,
         {
             "against": ("against", ""),
-            "mean": (f"its mean {noun}", form),
+            "mean": (f"mean {noun}", form),
             "tally": ("wins / ties / losses", ""),
             "difference": ("difference", f"+{form}"),
             "difference_interval": ("95 % interval", f"+{form}"),
@@ -187,7 +187,7 @@ def _datasets_comparison_table(
         conclusions={"conclusion": ("p", "p_hommel", "better", "equal", "worse")},
         note=f"Unit: the data set ({first.n_datasets}). p: Wilcoxon signed-rank test of the means. Interval: "
         f"hierarchical bootstrap{few}. P: Bayesian signed-rank test; equal within "
-        f"{factor * first.posterior.margin:{form}}, {margin:.0%} of the mean of {first.algorithm} (our choice).",
+        f"{factor * first.posterior.margin:{form}}, {100 * margin:.0f} % of the mean of {first.algorithm}.",
     )
 
 

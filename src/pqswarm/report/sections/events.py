@@ -108,10 +108,10 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
     ----------
     events : sequence of Event
         One panel each.
-    snr : float
+    snr : float, default=inf
         Noise to add first [dB]; infinity adds none.
-    narrow : bool
-        Draw it for a narrow screen, in two columns.
+    narrow : bool, default=False
+        Whether to draw it for a narrow screen, in two columns.
 
     Returns
     -------

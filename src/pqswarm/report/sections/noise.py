@@ -231,7 +231,7 @@ def plot_robustness(
     whole = np.atleast_2d(all_features)  # one row per set of events
     values = {title: np.atleast_2d(accuracy[title]) for title in palette.drawn(accuracy)}
     has_intervals = len(whole) > 1
-    # Intervals of several algorithms are drawn beside each other.
+    # Intervals of several algorithms are drawn next to each other.
     width = 0.2 if has_intervals and len(values) > 1 else 0.0
     aside = dict(zip(values, np.linspace(-width, width, len(values)).tolist(), strict=True))
     places = np.arange(len(levels))

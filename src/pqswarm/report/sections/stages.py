@@ -97,8 +97,8 @@ def _stages_guide(study: AnySummary) -> str:
         return text
     others = "the specifications" if isinstance(study, MultiverseSummary) else "all data sets"
     return (
-        f"{text} The paper has one data set: its tables are shown for {study.first.name}; for another: pqswarm report "
-        f"DIR --dataset NAME. The results over {others} come after them."
+        f"{text} The paper has one data set, so its tables are shown for {study.first.name}; for another, run “pqswarm "
+        f"report DIR --dataset NAME”. The results over {others} come after them."
     )
 
 
@@ -288,10 +288,9 @@ def _bench_drawings(study: DatasetSummary) -> list[Drawing]:
         return []
     classes = enumerate_words([class_title(name).lower() for name in preset.bench])
     note = (
-        f"One phase of three. The paper's is a photograph of a laboratory; here its circuit is simulated. Rs, Ls: "
-        f"source; R: load; Rdc: load of a bridge of six diodes, the source of harmonics; C: capacitor bank closed on "
-        f"command, the source of transients; Rf: fault of phase a to ground, the cause of sags. It makes events of "
-        f"the classes {classes}."
+        f"One phase of three. The paper shows a photograph of a laboratory; here its circuit is simulated. Rs, Ls: "
+        f"source; R: load; Rdc: load of a six-diode bridge, the source of harmonics; C: capacitor bank, the source "
+        f"of transients; Rf: fault of phase a to ground, the cause of sags. It produces the classes {classes}."
     )
     caption = paper_caption(2, "the setup that generates events, as simulated here", "Figure")
     return [Drawing("bench", caption, note, plot_bench, narrow=partial(plot_bench, narrow=True))]

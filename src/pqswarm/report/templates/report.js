@@ -5,7 +5,7 @@
   const pq = window.pq;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-  // A figure as a file of its own: in light colours, without hidden series, with tooltips as titles.
+  // A figure as a file of its own: in light colors, without hidden series, with tooltips as titles.
   const standalone = (svg) => {
     const copy = svg.cloneNode(true);
     const [, , width, height] = copy.getAttribute("viewBox").split(" ");

@@ -13,7 +13,7 @@
       holder.append(this.others, this.said);
     }
 
-    // The archive knows a recording once it was analysed.
+    // The archive knows a recording once it was analyzed.
     load() {
       this.loadOthers(5);
       this.loadNotes();

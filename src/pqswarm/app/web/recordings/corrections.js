@@ -1,4 +1,4 @@
-// The verdict on an event in brief and in full, the form to correct its class or cause, and the log of all corrections.
+// The result of an event in brief and in full, the form to correct its class or cause, and the log of all corrections.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -114,7 +114,7 @@
       };
       const form = pq.el("form", { on: { submit } }, pq.el("label", {}, "Class ", labels), pq.el("label", {}, "Cause ", cause), pq.el("datalist", { id: "causes" }, store.causes.map((one) => pq.el("option", { value: one }))),
         pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Save"));
-      this.form = pq.el("details", { class: "correct" }, pq.el("summary", {}, "Correct this verdict"), form,
+      this.form = pq.el("details", { class: "correct" }, pq.el("summary", {}, "Correct this result"), form,
         pq.el("p", { class: "note" }, "Corrections are stored in the archive, with name and time (", pq.el("a", { href: pq.app.link("recordings", "log") }, "all corrections"), "); recordings are never changed. pqswarm train --archive trains a model with them."));
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       box.append(this.form, this.fault);

@@ -193,7 +193,7 @@
       if (focus) row.focus({ preventScroll: true });
     }
 
-    // A dropped file was analysed: its row, if it is loaded, and its line above.
+    // A dropped file was analyzed: its row, if it is loaded, and its line above.
     jump(one) {
       this.wanted = one.id;
       this.load({ again: true }).then(() => {
@@ -267,7 +267,7 @@
       if (this.begun) this.load("", Math.min(Math.max(this.rows.length, PAGE), MOST));
     }
 
-    // Files that wait, are analysed or failed come first: they are not in the archive yet.
+    // Files that wait, are analyzed or failed come first: they are not in the archive yet.
     changed() {
       const pending = this.words || this.state === "done" ? [] : store.recordings.filter((one) => one.state === "failed" || (!this.state && one.state !== "analyzed"));
       const listed = new Set(pending.map((one) => one.id));

@@ -7,7 +7,7 @@
   const ORDERS = { "": "newest first", oldest: "oldest first", worst: "worst first" };
   const SEVERITIES = { "": "any severity", "0.5": "severity 0.5 or more", "1": "1 or more: below SEMI F47", "1.5": "1.5 or more" };
 
-  // new pq.Filters(holder, {path, order: whether rows have one}): writes every change into the address, which the room follows.
+  // new pq.Filters(holder, {path, order: whether rows have one}): writes every change into the address, which the tab follows.
   pq.Filters = class {
     constructor(holder, { path, order = false }) {
       Object.assign(this, { path, filters: null, found: null });
@@ -32,7 +32,7 @@
       clearTimeout(this.typing);
     }
 
-    // Write a change into the address; the room then applies the route.
+    // Write a change into the address; the tab then applies the route.
     set(change) {
       clearTimeout(this.typing);
       const next = { ...this.filters, ...change };

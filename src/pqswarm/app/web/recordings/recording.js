@@ -1,4 +1,4 @@
-// The page of a recording: events, verdicts, waveforms, and measurements at the cursors.
+// The page of a recording: events, results, waveforms, and measurements at the cursors.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -39,7 +39,7 @@
       this.progress = pq.el("div", { class: "row analyzing", role: "status", hidden: true });
       this.notes = pq.el("details", { class: "note", hidden: true });
       this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
-      this.brief = pq.el("section", { class: "brief", "aria-label": "Verdict", hidden: true });
+      this.brief = pq.el("section", { class: "brief", "aria-label": "Result", hidden: true });
       this.side = pq.el("section", { class: "card verdict", "aria-label": "Evidence and correction", hidden: true });
       this.near = pq.el("section", { class: "near", "aria-label": "Other meters and notes" });
       this.stage = pq.el("section", { class: "stage", "aria-label": "Waveforms" });
@@ -108,7 +108,7 @@
       this.name();
     }
 
-    // Assumptions made while reading; caveats are listed with the verdict.
+    // Assumptions made while reading; caveats are listed with the result.
     writeNotes() {
       const notes = [...new Set([...this.header.notes, ...(this.analysis?.notes ?? [])])];
       this.notes.hidden = !notes.length;

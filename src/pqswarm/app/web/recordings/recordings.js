@@ -1,4 +1,4 @@
-// The recordings section: what all its rooms share, and the choice between list, statistics, stations, log and one recording.
+// The recordings section: what all its tabs share, and the choice between list, statistics, stations, log and one recording.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -68,7 +68,7 @@
         localStorage.setItem("pqswarm-name", name);
       } catch { /* storage is disabled */ }
     },
-    // Links between the rooms; the filters go along.
+    // Links between the tabs; the filters go along.
     rooms: (here, filters = {}) => pq.el("nav", { class: "rooms", "aria-label": "Recordings" }, Object.entries({ "": "Events", statistics: "Statistics", stations: "Stations", log: "Corrections" })
       .map(([path, title]) => pq.el("a", { href: pq.app.link("recordings", path, path in { "": 1, statistics: 1 } ? filters : {}), "aria-current": path === here ? "page" : null }, title))),
     kept: { link: pq.app.link("recordings") }, // filters of the list, for the way back
@@ -104,7 +104,7 @@
   // The section.
   let holder = null;
   let page = null;
-  let shown = null; // the path: a room, a recording, "" for the list
+  let shown = null; // the path: a tab, a recording, "" for the list
   let beside = ""; // the recording on the same axis
   let end = new AbortController();
   let loading = null;
@@ -117,7 +117,7 @@
     loading ??= store.load(end.signal).catch((error) => pq.app.fail(error, holder)).finally(() => { loading = null; });
     return loading;
   };
-  // While many files are analysed, the visible part is loaded again every few seconds, not for each of them. An answer
+  // While many files are analyzed, the visible part is loaded again every few seconds, not for each of them. An answer
   // that is on its way may be older than the change.
   const reloadSoon = () => {
     timer ||= setTimeout(() => Promise.resolve(loading).then(reload).then(() => page?.refresh?.()), Math.max(WAIT, last + PAUSE - performance.now()));

@@ -141,7 +141,7 @@
       request.send(file);
     }
 
-    // Update the status lines: a recording that was analysed has one line, which leads to it.
+    // Update the status lines: a recording that was analyzed has one line, which leads to it.
     settle(recordings) {
       const own = new Map(recordings.filter((one) => one.upload).map((one) => [one.id, one]));
       const seen = new Set();

@@ -202,7 +202,7 @@ void list_places(const int* __restrict__ order, int n, int n_padded, const int* 
         if (folds[order[i]] >= low && folds[order[i]] < high) places[(long long)blockIdx.x * n + at++] = i;
 }
 
-// Samples of other folds near each sample by all features: guesses of its neighbours under any mask. One block per sample;
+// Samples of other folds near each sample by all features: guesses of its neighbors under any mask. One block per sample;
 // each thread keeps the two nearest it has seen.
 extern "C" __global__ __launch_bounds__(128)
 void guess(const float* __restrict__ columns, int n, int n_padded, int n_features, const float* __restrict__ scales,

@@ -77,7 +77,7 @@ class _ViewOnGpu:
 
 
 class KNNOnCuda(CudaBackend[KNNEvaluator]):
-    """k-NN on the GPU, by the CUDA sources beside this file."""
+    """k-NN on the GPU, by the CUDA sources next to this file."""
 
     def __init__(self, evaluator: KNNEvaluator) -> None:
         super().__init__(evaluator)

@@ -153,7 +153,7 @@ __device__ __forceinline__ int vote(const int* chosen, const int* labels, const 
     return 0xffff - (team.max(best) & 0xffff);
 }
 
-// The neighbours of each row among the samples that passed the filter, its vote, and the errors of each fold. One team of
+// The neighbors of each row among the samples that passed the filter, its vote, and the errors of each fold. One team of
 // lanes per row. Samples too far by their keys are dropped. Single-precision distances of the others are kept in a short
 // list; if rounding cannot separate more than K of them (ties), double precision decides.
 extern "C" __global__ __launch_bounds__(256, K <= 5 ? 4 : 2)

@@ -41,10 +41,10 @@ class KNNEvaluator(ExactEvaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
-    n_neighbors : int
+    n_neighbors : int, default=3
         Number of neighbors, 1 to 15.
-    metric : {"manhattan", "euclidean", "chebyshev"}
-        Distance.
+    metric : {"manhattan", "euclidean", "chebyshev"}, default="manhattan"
+        The distance between two samples, over the selected features.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class FoldView:
         low = data.min(axis=0)
         high = data.max(axis=0)
         half = high / 2 - low / 2
-        # Each feature is centred and divided by a power of two, for the best use of single precision.
+        # Each feature is centered and divided by a power of two, for the best use of single precision.
         self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
         centered = data - (low / 2 + high / 2)
         self.columns = np.ascontiguousarray(np.ldexp(centered, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
@@ -194,10 +194,10 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     ----------
     X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
-    n_neighbors : int
+    n_neighbors : int, default=5
         Number of neighbors whose mean is predicted, 1 to 15.
-    metric : {"manhattan", "euclidean", "chebyshev"}
-        Distance.
+    metric : {"manhattan", "euclidean", "chebyshev"}, default="euclidean"
+        The distance between two samples, over the selected features.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     ) -> None:
         super().__init__(X, y, folds, scoring, **options)
         checked = KNNRegressionHyperparameters(n_neighbors=n_neighbors, metric=metric)
-        anything = np.arange(len(self.data)) % 2  # labels do not affect the neighbours
+        anything = np.arange(len(self.data)) % 2  # labels do not affect the neighbors
         self._search = KNNEvaluator(self.data, anything, folds, checked.n_neighbors, checked.metric, **options)
 
     def _predict(self, masks: BoolArray) -> FloatArray:

@@ -1,9 +1,9 @@
 // Search limits of a sample.
 struct Reach {
-    float around;               // key difference beyond which there are no neighbours
-    float near;                 // single-precision distance (squared if Euclidean) beyond which there are no neighbours
+    float around;               // key difference beyond which there are no neighbors
+    float near;                 // single-precision distance (squared if Euclidean) beyond which there are no neighbors
     int levels;                 // the same distance (squared) on the grid of levels
-    unsigned short first, last; // tiles that hold its neighbours
+    unsigned short first, last; // tiles that hold its neighbors
 };
 
 // For each mask and place: the row of its sample as 8-bit levels, four per word; and its search limits, from the distances
@@ -136,7 +136,7 @@ __device__ __forceinline__ unsigned on_grid(unsigned a, unsigned b, unsigned tot
 
 #define CHUNK 16   // words of a tile in shared memory at a time
 
-// Possible neighbours: one bit per pair of a row (a tested sample) and a place, in the tiles that can hold neighbours. A
+// Possible neighbors: one bit per pair of a row (a tested sample) and a place, in the tiles that can hold neighbors. A
 // block processes 128 rows tile by tile; each thread holds 8 x 8 pairs in registers; a warp skips tiles that none of its
 // 16 rows needs. In `bits`, byte b of a tile holds places 4 b ... 4 b + 3 and those 64 further on.
 extern "C" __global__ __launch_bounds__(256, 2)

@@ -620,7 +620,7 @@ class KNNArrangement:
     def arrange(self, rows, extents, exponents, selected):
         """Arrange samples, float32[n, p], and return the arrays, the step of the codes, and bounds on errors.
 
-        Each feature is centred and divided by 2 ** `exponents`, int64[p], so that its values lie between minus and plus
+        Each feature is centered and divided by 2 ** `exponents`, int64[p], so that values are between minus and plus
         its entry of `extents`, float32[p]. `selected`, int64[q], are the features. The bounds are for distances, by
         rounding the data, and for keys and codes.
         """

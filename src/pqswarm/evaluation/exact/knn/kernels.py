@@ -330,7 +330,7 @@ def knn_scratch(n, n_guesses, k, width):
         np.empty(BLOCK, np.int64),  # number of samples kept for each
         np.zeros(BLOCK + 1, np.int64),  # starts of their parts of the nearby samples
         np.zeros(BLOCK + 1, np.int64),  # and of the blocks
-        np.empty(k, np.int64),  # chosen neighbours
+        np.empty(k, np.int64),  # chosen neighbors
         np.empty(n + 1, np.int64),  # candidates
         np.empty(most + 1, np.int64),  # blocks
         np.empty(most, np.int64),  # bits of the samples of each block that passed

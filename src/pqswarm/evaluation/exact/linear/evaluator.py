@@ -304,9 +304,9 @@ class LDAEvaluator(LinearFolds, ClassificationEvaluator):
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    solver : {"svd", "lsqr", "eigen"}
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
         As in LinearDiscriminantAnalysis; "svd" omits directions of negligible variance within classes.
-    shrinkage : float
+    shrinkage : float, default=0.0
         As in LinearDiscriminantAnalysis, 0 to 1; 0 is its None.
 
     Examples
@@ -372,11 +372,11 @@ class LDAEvaluator(LinearFolds, ClassificationEvaluator):
         """
         moments = self._moments
         by_svd = self.hyperparameters.solver == "svd"
-        # The rounding error of mean products of standardised samples, with a safety factor.
+        # The rounding error of mean products of standardized samples, with a safety factor.
         error = np.full(len(moments.n), 2.0 * EPSILON * np.sqrt(selected.size * (1.0 + len(self.data) / 64.0)))
         systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
-        if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
+        if not by_svd:  # the other solvers do not center the samples, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
             error *= (1.0 + moments.sizes[:, selected].max(axis=1)) ** 2
         means, parts = systems.without(moments.means[:, selected])
@@ -640,9 +640,9 @@ class LinearEvaluator(LinearFolds, RegressionEvaluator):
     ----------
     X, y, folds, scoring, sample_weight, scaling, n_jobs
         See :class:`RegressionEvaluator`.
-    alpha : float or None
-        Penalty on the squared coefficients in Ridge; None is LinearRegression.
-    fit_intercept : bool
+    alpha : float or None, default=None
+        Penalty on the squared coefficients in Ridge. If None, fit LinearRegression.
+    fit_intercept : bool, default=True
         Whether there is a constant term.
 
     Examples

@@ -224,7 +224,7 @@ def deflate_linear_systems(matrices, directions, limit, parts, residuals, out):
 
 @njit(cache=True, nogil=True)
 def orthonormalize_linear_basis(rows):
-    """Orthonormalise the rows in order, twice: nearly parallel rows leave rounding errors the first time."""
+    """Orthonormalize the rows in order, twice: nearly parallel rows leave rounding errors the first time."""
     for _ in range(2):
         for i in range(rows.shape[0]):
             for j in range(i):

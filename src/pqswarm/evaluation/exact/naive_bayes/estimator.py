@@ -28,12 +28,12 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    bandwidth : float
+    bandwidth : float, default=0.004
         :math:`\sigma`, the standard deviation of the kernels.
-    floor : float
+    floor : float, default=0.0
         Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
         a class; 0 to 0.5.
-    underflow : bool
+    underflow : bool, default=False
         Whether densities below the smallest positive double count as zero, as in programs without logarithms.
 
     Attributes

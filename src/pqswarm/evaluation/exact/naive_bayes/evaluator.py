@@ -102,12 +102,12 @@ class KernelNBEvaluator(ExactEvaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
-    bandwidth : float
+    bandwidth : float, default=0.004
         :math:`\sigma`, in units of the scaled features.
-    floor : float
+    floor : float, default=0.0
         Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
         a class; 0 to 0.5.
-    underflow : bool
+    underflow : bool, default=False
         Whether densities below the smallest positive double count as zero, as in programs without logarithms. Then one
         feature can rule out a class, and if all are ruled out, the smallest label wins.
 
@@ -141,7 +141,7 @@ class KernelNBEvaluator(ExactEvaluator):
         )
         self._class_counts = nb_class_weights(self)
         self.priors = nb_log_priors(self._class_counts)[folds.test_fold]
-        # The log density of a kernel at its centre; a uniform density is 1.
+        # The log density of a kernel at its center; a uniform density is 1.
         self.highest = max(0.0, -log(self.hyperparameters.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
         if self.device == "cuda":
@@ -303,9 +303,9 @@ class GaussianNBEvaluator(ExactEvaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
-    var_smoothing : float
+    var_smoothing : float, default=1e-09
         As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
-    sample_weight : ndarray of shape (n_samples,), optional
+    sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in fitting; errors are counted without.
 
     Examples
@@ -462,7 +462,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         Counts or other numbers of at least 0; with "bernoulli" any. Sparse matrices need scaling "none".
     y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    sample_weight : ndarray of shape (n_samples,), optional
+    sample_weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in fitting; errors are counted without.
     **hyperparameters
         `model`, `alpha`, `fit_prior`, `norm` and `binarize`, as in scikit-learn.

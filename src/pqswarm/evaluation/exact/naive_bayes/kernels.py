@@ -20,7 +20,7 @@ _EQUAL = 1e-12  # relative to the sum of absolute terms: a hundred times their r
 _NEGLIGIBLE = 50.0  # terms below exp(-50) of the largest do not change a sum of a million
 _FARTHEST = 1e300  # half a squared distance, in bandwidths, beyond which all are equal
 _SAMPLES = 512  # per block of normal densities: their columns fit into the cache
-_AT_ONCE = 16  # exponentials computed together, for vectorisation
+_AT_ONCE = 16  # exponentials computed together, for vectorization
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
@@ -30,7 +30,7 @@ _ODD = tuple(1.0 / factorial(k) for k in range(13, 2, -2))  # and from the cube 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _nb_exponentials(powers, n, bits, out):
-    """out[:n] = exp(-powers[:n]) for powers from 0 to 600; without calls or branches, to vectorise.
+    """out[:n] = exp(-powers[:n]) for powers from 0 to 600; without calls or branches, to vectorize.
 
     exp(-x) = 2^k exp(r) with |r| <= 0.35, where the series has an error below 5e-18 after the 13th power. Products and
     sums are not fused: the result is the same on every processor.
@@ -353,7 +353,7 @@ def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add_nb_table_rows(sums, source, target, table, rows, width):
     """Add rows of the table, starting at `rows`, to the sum at `source`, and store the result at `target`."""
-    # It vectorises only with unsigned indices, and with += if source and target are the same.
+    # It vectorizes only with unsigned indices, and with += if source and target are the same.
     if rows.size == 0:
         for j in range(width):
             sums[target + j] = sums[source + j]
@@ -516,7 +516,7 @@ def count_kernel_nb_errors(table, shape, span, fold_starts, sizes, highest, tree
                             hits[1, subset, cell] -= 1
                         hits[0, subset, cell] -= 1
             in_doubt = np.int32(0)
-            for j in range(uint64(begin - first), uint64(last - first)):  # unsigned, to vectorise
+            for j in range(uint64(begin - first), uint64(last - first)):  # unsigned, to vectorize
                 in_doubt += unsure[j]
             low = begin
             f = fold

@@ -789,7 +789,7 @@ def page_html(
     ----------
     analyses : iterable of Analysis or ListedRecording
         Of many analyses, keep :meth:`ListedRecording.of` to save memory.
-    failures : sequence of str
+    failures : sequence of str, default=()
         Why other recordings have no analysis, a sentence each.
     find : callable, optional
         Returns the recording of an analysis, or None; by default the file is opened again.
