@@ -57,4 +57,4 @@ class _OneThread:
 
 
 one_blas_thread = _OneThread()
-"""A context that keeps BLAS from starting threads in addition to those of pqswarm; any number of threads may enter it."""
+"""A context that keeps BLAS from starting threads in addition to those of pqswarm; several threads may enter it."""

@@ -59,7 +59,8 @@ def overview_of_study(study: DatasetSummary | StudySummary) -> Content:
         datasets = study
         words = (
             f"The unit of all tests is the data set ({len(study.datasets)}), not the run: the results say what to "
-            f"expect on further data sets of the same kind. “pqswarm report DIR --dataset NAME” reports on one data set."
+            f"expect on further data sets of the same kind. “pqswarm report DIR --dataset NAME” reports on one data "
+            f"set."
         )
     panels = {each.name: new_data_panel(each) for each in datasets.classifiers}
     claims = all_claims(study)
