@@ -118,7 +118,7 @@ def test_a_site_file(folder, tmp_path):
     assert "1 pu: 240 V" in output
     assert "1 pu: 250 V" in run("identify", folder / "fault.cfg", "--site", site, "--nominal", "250 V").output
     site.write_text("statio = 3")
-    assert "did you mean station" in refused("identify", folder, "--site", site)
+    assert "did you mean 'station'" in refused("identify", folder, "--site", site)
 
 
 def test_interrupt_says_what_was_done_and_writes_it(folder, tmp_path, monkeypatch):

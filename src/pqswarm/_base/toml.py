@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _MAX_BYTES = 10_000_000  # of a file
+_MAX_DEPTH = 50  # of tables and lists in one another
 _MAX_MISTAKES = 20  # listed at once
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -56,20 +57,24 @@ def read_toml_text(path: str | Path, what: str = "") -> str:
 def parse_toml(text: str, source: str) -> dict[str, Any]:
     """Return what a text of TOML says; messages name its `source`."""
     too_large = PqswarmError(f"{source} cannot be used: it holds an integer of more than 64 bits.")
+    too_deep = PqswarmError(f"{source} cannot be used: its values are nested too deeply.")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PqswarmError(f"{source} is not valid TOML: {shorten(str(error), 200)}.") from None
     except RecursionError:
-        raise PqswarmError(f"{source} cannot be used: its values are nested too deeply.") from None
+        raise too_deep from None
     except ValueError:  # of int
         raise too_large from None
-    waiting: list[Any] = [table]
-    while waiting:  # one in hexadecimal digits may be too long to be printed
-        value = waiting.pop()
-        if isinstance(value, int) and abs(value) >= 2**64:
+    waiting: list[tuple[Any, int]] = [(table, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > _MAX_DEPTH:
+            raise too_deep
+        if isinstance(value, int) and abs(value) >= 2**64:  # in hexadecimal digits it may be too long to be printed
             raise too_large
-        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        waiting += ((member, depth + 1) for member in below)
     return table
 
 
