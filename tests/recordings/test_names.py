@@ -2,7 +2,7 @@
 
 import pytest
 
-from pqswarm.recordings.names import find_phase, guess_unit, si_unit, split_unit
+from pqswarm.recordings.names import find_phase, find_phases, guess_unit, si_unit, split_unit
 from pqswarm.recordings.text import date_from_text
 
 OF_A = """
@@ -34,6 +34,24 @@ def test_phase_from_name(phase, name):
 )
 def test_phase_from_field(field, phase):
     assert find_phase(field, "x") == phase
+
+
+@pytest.mark.parametrize(
+    ("names", "phases"),
+    [
+        ("VR VY VB VN", "A B C N"),
+        ("VRN VYN VBN IR IY IB IN", "A B C A B C N"),
+        ("VRY VYB VBR", "AB BC CA"),
+        ("R-phase Y-phase B-phase", "A B C"),
+        ("VR VS VT", "A B C"),
+        ("VA VB VC", "A B C"),
+        ("VA VB VC Y", "A B C "),
+    ],
+)
+def test_phases_of_red_yellow_and_blue(names, phases):
+    """A B is phase C only beside an R and a Y."""
+    assert find_phases([("", name) for name in names.split()]) == phases.split(" ")
+    assert find_phases([(name, f"channel {i}") for i, name in enumerate(names.split())]) == phases.split(" ")
 
 
 @pytest.mark.parametrize(

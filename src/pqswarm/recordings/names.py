@@ -1,10 +1,11 @@
 """Phases and SI units of channels, from what their file says.
 
-Makers agree on little. The tables here hold what is common in Europe, America, China and Russia.
+Makers agree on little. The tables here hold what is common in Europe, America, China, India and Russia.
 """
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from pqswarm.recordings.text import clean_name
 
@@ -28,6 +29,33 @@ _SINGLE = re.compile(
     rf"|([ABC])[ ._-]?(?:phase|phs|ph|相)){_END}",
     re.IGNORECASE,
 )
+
+
+_COLORS = {"R": "A", "Y": "B", "B": "C"}
+_COLOR = re.compile(
+    rf"{_START}(?:[UVIE][ _]?|(?:phase|phs|ph|voltage|current)[ ._-]*)?([RYB])(?:[NGE]|[ ._-]?(?:phase|phs|ph))?{_END}",
+    re.IGNORECASE,
+)
+_COLOR_PAIR = re.compile(rf"{_START}(?:[UVI][ _]?)?([RYB])[ /-]?([RYB]){_END}", re.IGNORECASE)
+
+
+def find_phases(channels: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the phases of the channels of a file, given as field and name; of red, yellow and blue, B is phase C."""
+    by_color = [_phase_from_color(field) or _phase_from_color(name) for field, name in channels]
+    has_colors = {"A", "B"} <= set("".join(by_color))  # an R and a Y
+    return [
+        color if color and has_colors else find_phase(field, name)
+        for color, (field, name) in zip(by_color, channels, strict=True)
+    ]
+
+
+def _phase_from_color(text: str) -> str:
+    text = clean_name(text)
+    pair = _COLOR_PAIR.search(text)
+    if pair is not None:
+        return _PAIRS.get((_COLORS[pair[1].upper()], _COLORS[pair[2].upper()]), "")
+    single = _COLOR.search(text)
+    return "" if single is None else _COLORS[single[1].upper()]
 
 
 def find_phase(field: str, name: str) -> str:

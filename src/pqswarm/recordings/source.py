@@ -10,7 +10,7 @@ from pqswarm._base.text import count_text, file_text, frequency_text, printable
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import naming_file
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
-from pqswarm.recordings.names import find_phase, guess_unit, is_summary, si_unit
+from pqswarm.recordings.names import find_phases, guess_unit, is_summary, si_unit
 from pqswarm.recordings.recording import (
     MAX_CHANNELS,
     ChannelHeader,
@@ -162,16 +162,17 @@ def _pick_source_channels(channels: Sequence[RawHeader], options: Options, notes
     """The channels to read, with names, phases and SI units."""
     numbers = _select_source_channels(channels, options.columns)
     picked: list[PickedChannel] = []
-    for number, written in zip(
-        numbers, _source_units([channels[i] for i in numbers], options.units, notes), strict=True
-    ):
+    given = [channels[number] for number in numbers]
+    units = _source_units(given, options.units, notes)
+    phases = find_phases([(channel.phase, channel.name) for channel in given])
+    for number, written, phase in zip(numbers, units, phases, strict=True):
         unit, factor = si_unit(written)
         if "/" in written and unit in ("V", "A"):
             notes.append(f"Of the unit {clean_name(written)!r}, the first is taken.")
         name = clean_name(channels[number].name) or f"channel {len(picked) + 1}"
         if unit in ("V", "A") and is_summary(name):
             unit = f"{unit} rms"
-        header = ChannelHeader(name, unit, find_phase(channels[number].phase, name))
+        header = ChannelHeader(name, unit, phase)
         picked.append(PickedChannel(number, header, factor))
     return picked
 
