@@ -21,7 +21,7 @@ import numpy as np
 from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
-from pqswarm.identify.archive.database import row_seal, seal
+from pqswarm.identify.archive.database import row_seal, seal_rows
 
 INTEGERS = (0, 1, 2, 3, -1, -2, 16, 64, 255, 256, 32767, -32768, 65535, 10**6, 2**24, 2**30, 2**31 - 1, -(2**31))
 FLOATS = (0.0, -1.0, 1e-320, 1e308, -1e308, 1e-9, 1e9, 1e15, float("nan"), float("inf"), -float("inf"), 0.5)
@@ -499,7 +499,7 @@ def change_row(database, rng):
         database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(changed))})", changed)
         if columns[-1] == "seal":
             database.create_function("row_seal", -1, row_seal)
-            seal(database, table, " AND ".join(f"{key} IS ?" for key in columns[:3]), changed[:3])
+            seal_rows(database, table, " AND ".join(f"{key} IS ?" for key in columns[:3]), changed[:3])
 
 
 MUTATORS = {

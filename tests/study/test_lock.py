@@ -9,7 +9,7 @@ import pytest
 
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import Store, run_study
-from pqswarm.study.store import lock_folder
+from pqswarm.study.store import lock_study
 from tests.study.studies import plan_toml, start_command, tiny
 from tests.waiting import PATIENCE, wait_until
 
@@ -36,11 +36,11 @@ def test_it_is_held_once_and_given_back(tmp_path):
     folder = tmp_path / "new" / "study"
     for _ in range(2):
         said = f"another process is running the study in {folder}: wait until it ends"
-        with lock_folder(folder), pytest.raises(PqswarmError, match=said), lock_folder(folder):
+        with lock_study(folder), pytest.raises(PqswarmError, match=said), lock_study(folder):
             pytest.fail("it was held twice")
-    with pytest.raises(ZeroDivisionError), lock_folder(folder):
+    with pytest.raises(ZeroDivisionError), lock_study(folder):
         _ = 1 / 0
-    with lock_folder(folder):
+    with lock_study(folder):
         pass
 
 
@@ -56,12 +56,12 @@ def test_files_of_others_are_neither_followed_nor_emptied(tmp_path):
         run_study(tiny(), folder, jobs=1)
     lock.unlink()
     lock.symlink_to(tmp_path / "absent")
-    with pytest.raises(PqswarmError, match="is not a regular file"), lock_folder(folder):
+    with pytest.raises(PqswarmError, match="is not a regular file"), lock_study(folder):
         pass
     assert not (tmp_path / "absent").exists()
     lock.unlink()
     os.link(precious, lock)
-    with lock_folder(folder):
+    with lock_study(folder):
         pass
     assert precious.read_text() == "precious"
 
@@ -70,7 +70,7 @@ def test_files_of_others_are_neither_followed_nor_emptied(tmp_path):
 def test_it_does_not_hang_on_a_pipe(tmp_path, kind):
     os.mkfifo(tmp_path / "study.lock") if kind == "pipe" else (tmp_path / "study.lock").mkdir()
     start = time.monotonic()
-    with pytest.raises(PqswarmError, match=r"study.lock is not a regular file"), lock_folder(tmp_path):
+    with pytest.raises(PqswarmError, match=r"study.lock is not a regular file"), lock_study(tmp_path):
         pass
     assert time.monotonic() - start < PATIENCE
 
@@ -81,7 +81,7 @@ def test_a_file_system_without_locks_is_said_to_be_one(tmp_path, monkeypatch, nu
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("fcntl.flock", fail)
-    with pytest.raises(PqswarmError) as caught, lock_folder(tmp_path):
+    with pytest.raises(PqswarmError) as caught, lock_study(tmp_path):
         pass
     assert str(caught.value) == (
         f"cannot use {tmp_path} for a study: its file system cannot lock study.lock ({os.strerror(number)}): use a "
@@ -93,7 +93,7 @@ def test_other_failures_are_named(tmp_path):
     (tmp_path / "file").touch()
     with (
         pytest.raises(PqswarmError, match=r"cannot use .*file for a study: File exists\."),
-        lock_folder(tmp_path / "file"),
+        lock_study(tmp_path / "file"),
     ):
         pass
 

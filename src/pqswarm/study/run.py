@@ -52,7 +52,7 @@ from pqswarm.study.plan_file import COPY, plan_for_given_data, restore_plan
 from pqswarm.study.progress import Meter, Report, StudyProgress, count_study_steps
 from pqswarm.study.records import RunRecord, best_run, best_subsets
 from pqswarm.study.scheduler import Scheduler
-from pqswarm.study.store import Store, lock_folder
+from pqswarm.study.store import Store, lock_study
 from pqswarm.study.worker import StudyProblem, WorkerPool, worker_pool
 
 _MANY = 100  # features, above which several are removed at a time
@@ -449,7 +449,7 @@ def run_study(
     with ExitStack() as stack:
         # First, so that a study that cannot start leaves no folder.
         pools = _open_worker_pools(stack, plan, workers, device, cluster)
-        with lock_folder(Path(folder)) as check_lock, Store(folder, write=True) as store:
+        with lock_study(Path(folder)) as check_lock, Store(folder, write=True) as store:
             _check_same_plan(store, plan)
 
             def report_progress(now: StudyProgress) -> None:

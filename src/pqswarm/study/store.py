@@ -448,7 +448,7 @@ def is_study_locked(folder: Path) -> bool | None:
 
 
 @contextmanager
-def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
+def lock_study(folder: Path) -> Iterator[Callable[[], None]]:
     """Keep other processes from running the study in a folder; yield a function that checks that the lock exists."""
     path = folder / _LOCK_NAME
     try:

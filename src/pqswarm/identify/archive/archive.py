@@ -20,7 +20,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal, update
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal_rows, update
 from pqswarm.identify.archive.events import (
     ArchivedEvents,
     Deliveries,
@@ -142,7 +142,7 @@ class Archive:
                 self._remove_content(database, old)
             for table in ("corrections", "notes") if grown_from else ():
                 database.execute(f"UPDATE {table} SET content = ? WHERE content = ?", (file.content, grown_from))
-                seal(database, table, "content = ?", (file.content,))
+                seal_rows(database, table, "content = ?", (file.content,))
             known_facts = [*facts, *[RecordingFacts()] * len(results)]
             for position, result in enumerate(results):
                 self._write_recording(database, writer, file, position, result, known_facts[position])

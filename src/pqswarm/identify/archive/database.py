@@ -76,7 +76,7 @@ def intact(table: str) -> str:
     return f"intact('{table}', {table}.seal, {columns})"
 
 
-def seal(database: sqlite3.Connection, table: str, where: str, values: Any = ()) -> None:
+def seal_rows(database: sqlite3.Connection, table: str, where: str, values: Any = ()) -> None:
     """Seal rows that were just written, those of a condition in SQL."""
     database.execute(f"UPDATE {table} SET seal = row_seal({_SEALED[table]}) WHERE {where}", values)
 
@@ -93,14 +93,14 @@ def insert(
     names = ", ".join(values)
     marks = ", ".join(f":{name}" for name in values)
     number = database.execute(f"{verb} INTO {table} ({names}) VALUES ({marks})", values).lastrowid or 0
-    seal(database, table, own, values)
+    seal_rows(database, table, own, values)
     return number
 
 
 def update(database: sqlite3.Connection, table: str, columns: str, where: str, values: Mapping[str, Any]) -> None:
     """Change some columns of the rows that fulfil a condition, both in SQL with named values, and seal these rows."""
     database.execute(f"UPDATE {table} SET {columns} WHERE {where}", values)
-    seal(database, table, where, values)
+    seal_rows(database, table, where, values)
 
 
 class _ArchiveConnection(sqlite3.Connection):
@@ -193,7 +193,7 @@ class ArchiveDatabase:
                     self._local.deadline = inf
                     for table in _SEALED:
                         database.execute(f"ALTER TABLE {table} ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
-                        seal(database, table, "1")
+                        seal_rows(database, table, "1")
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
                     self._check_objects()
             marks = self._marks()

@@ -12,7 +12,7 @@ from typing import Any
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import COLUMNS, Analysis, cut_side, event_row
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal_rows
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
 
@@ -296,7 +296,7 @@ class Deliveries:
         if not numbers and top - last > _MAX_SKIPPED:  # those of other folders are not looked at again
             with self.database.transaction() as database:
                 database.execute(_SET_LAST, (receiver, top))
-                seal(database, "receivers", "name = ?", (receiver,))
+                seal_rows(database, "receivers", "name = ?", (receiver,))
         return [
             Delivery(
                 number,
@@ -322,12 +322,12 @@ class Deliveries:
                 "ON CONFLICT DO UPDATE SET times = times + 1, reason = excluded.reason",
                 (receiver, number, reason),
             )
-            seal(database, "refused", "name = ? AND number = ?", (receiver, number))
+            seal_rows(database, "refused", "name = ? AND number = ?", (receiver, number))
             query = "SELECT times FROM refused WHERE name = ? AND number = ?"
             enough = int(database.execute(query, (receiver, number)).fetchone()[0]) >= limit
             if enough:
                 database.execute(_SET_LAST, (receiver, number))
-                seal(database, "receivers", "name = ?", (receiver,))
+                seal_rows(database, "receivers", "name = ?", (receiver,))
         return enough
 
     @reading

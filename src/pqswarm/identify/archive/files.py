@@ -14,7 +14,7 @@ from typing import Any
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, reading, seal, update
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, reading, seal_rows, update
 from pqswarm.identify.folder.batch import Candidate
 
 LEASE = 120.0
@@ -66,12 +66,12 @@ class ArchiveFiles:
                         "owner": file.owner,
                     },
                 )
-                seal(database, "files", "path = ?", (os.fsencode(file.path),))
+                seal_rows(database, "files", "path = ?", (os.fsencode(file.path),))
                 database.execute(
                     "INSERT OR IGNORE INTO contents VALUES (?, 'waiting', ?, '', '', 0, '')",
                     (file.content, file.grown_from),
                 )
-                seal(database, "contents", "digest = ? AND seal = ''", (file.content,))
+                seal_rows(database, "contents", "digest = ? AND seal = ''", (file.content,))
                 for (content,) in [(file.content,), *replaced]:
                     self._rename(database, content)
 
