@@ -53,7 +53,7 @@ def make_seeds(samples=None):
 def archive_seed():
     """A small archive with a correction, a note and a site."""
     from pqswarm.identify import Archive
-    from pqswarm.identify.archive.database import seal
+    from pqswarm.identify.archive.database import seal_rows
     from pqswarm.identify.archive.files import SeenFile
 
     incident = Incident("fault", 0.8, ("because",), (IncidentStage(0, 1, "x"),), (0, 1), 0, 1)
@@ -69,7 +69,7 @@ def archive_seed():
             archive.set_site("North", "nominal_frequency = 50", "Eve")
             for table in ("contents", "corrections", "notes", "stations"):  # the same bytes each time
                 archive.database.connection.execute(f"UPDATE {table} SET at = '2026-06-30T12:00:00+00:00'")
-                seal(archive.database.connection, table, "1")
+                seal_rows(archive.database.connection, table, "1")
         shrink(Path(name, "archive.sqlite"))
         return Path(name, "archive.sqlite").read_bytes()
 
