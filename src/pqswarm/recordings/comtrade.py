@@ -21,7 +21,7 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, find_partner
+from pqswarm.recordings.files import COMPANIONS, LFS_POINTER, FileBytes, MemoryBytes, StoredBytes, find_partner
 from pqswarm.recordings.recording import (
     MAX_CHANNELS,
     MAX_STATUS,
@@ -38,8 +38,6 @@ from pqswarm.recordings.recording import (
 )
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import (
-    MemoryBytes,
-    StoredBytes,
     TextRows,
     date_from_text,
     decode_text,

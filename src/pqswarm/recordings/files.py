@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from pqswarm._base.files import check_inside, open_regular
 from pqswarm._base.text import file_text
@@ -35,6 +36,29 @@ def naming_file(path: str | Path) -> Iterator[None]:
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, struct.error, zlib.error) as error:
         # Fuzz tests count this as a failure of the reader; a user gets a message, and the next file is read.
         raise RecordingError(f"{name} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
+
+
+class StoredBytes(Protocol):
+    """Bytes that are read on demand."""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+
+    def read(self, first: int, stop: int) -> bytes:
+        """Return those from `first` to before `stop`."""
+
+
+class MemoryBytes:
+    """Bytes in memory, read like those of a file."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.size = len(content)
+
+    def read(self, first: int, stop: int) -> bytes:
+        """Return those from `first` to before `stop`."""
+        return self.content[first:stop]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, frequency_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.files import EXPORT, FileBytes, refuse_other_formats
+from pqswarm.recordings.files import EXPORT, FileBytes, MemoryBytes, StoredBytes, refuse_other_formats
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.names import si_unit, split_unit
 from pqswarm.recordings.recording import Options, RawHeader, RawSource, Reader, Recording, RecordingError, shift_time
@@ -26,8 +26,6 @@ from pqswarm.recordings.source import scale_source_samples
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import (
     Clock,
-    MemoryBytes,
-    StoredBytes,
     TextRows,
     clean_name,
     date_from_text,

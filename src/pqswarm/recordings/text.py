@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.recordings.files import StoredBytes
 from pqswarm.recordings.recording import RecordingError
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
@@ -189,29 +189,6 @@ _CHUNK = 1_000_000  # bytes read at once
 _LONGEST_ROW = 1_000_000  # bytes
 _COMPILED_FROM = 1_000_000  # bytes; below, loading compiled code does not pay off
 _BLANKS = np.frombuffer(b" \t\0\x1a", np.uint8)
-
-
-class StoredBytes(Protocol):
-    """Bytes that are read on demand."""
-
-    @property
-    def size(self) -> int:
-        """Number of bytes."""
-
-    def read(self, first: int, stop: int) -> bytes:
-        """Return those from `first` to before `stop`."""
-
-
-class MemoryBytes:
-    """Bytes in memory, read like those of a file."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-        self.size = len(content)
-
-    def read(self, first: int, stop: int) -> bytes:
-        """Return those from `first` to before `stop`."""
-        return self.content[first:stop]
 
 
 class TextRows:

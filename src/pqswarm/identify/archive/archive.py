@@ -21,9 +21,9 @@ from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal_rows, update
+from pqswarm.identify.archive.deliveries import Deliveries
 from pqswarm.identify.archive.events import (
     ArchivedEvents,
-    Deliveries,
     event_records,
     event_values,
     from_event_microseconds,

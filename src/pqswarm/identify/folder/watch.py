@@ -24,7 +24,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.analyzer import AnalyzedFile, analyze_into_archive
 from pqswarm.identify.archive.archive import Archive
-from pqswarm.identify.archive.events import Delivery
+from pqswarm.identify.archive.deliveries import Delivery
 from pqswarm.identify.archive.files import SeenFile, look_at_file
 from pqswarm.identify.folder.batch import Candidate, Failure, batch_file_stamp, is_ours, scan
 
