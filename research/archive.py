@@ -24,7 +24,7 @@ import numpy as np
 
 from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model, find_recordings
 from pqswarm.identify.archive.analyzer import identify_many
-from pqswarm.identify.archive.events import insert
+from pqswarm.identify.archive.database import insert
 from pqswarm.recordings import write_comtrade
 from pqswarm.recordings.samples import Disturbance, SampleRecording
 

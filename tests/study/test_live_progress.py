@@ -16,7 +16,7 @@ from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
 from pqswarm.study.progress import Follower
 from pqswarm.study.records import Checkpoint
-from pqswarm.study.store import is_study_locked, lock_folder
+from pqswarm.study.store import is_study_locked, lock_study
 
 
 def record(algorithm, run, error, n_evaluations=120, size=3):
@@ -78,7 +78,7 @@ def test_running_stopped_finished(begun):
         pytest.skip("this system does not tell who holds a lock")
     with closing(Follower(begun.folder)) as follower:
         assert follower.read_status().state == "stopped"
-        with lock_folder(begun.folder):
+        with lock_study(begun.folder):
             assert is_study_locked(begun.folder)
             assert follower.read_status().state == "running"
         assert not is_study_locked(begun.folder)
