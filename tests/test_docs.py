@@ -264,21 +264,25 @@ def test_the_first_study_lists_the_built_in_plans():
     assert f"{words[len(PLANS)].capitalize()} plans are built in" in text
 
 
-def test_contributing_is_short_and_names_modules_that_exist():
-    """In the table of modules, each name is a module or a folder of one of the packages of its row."""
+def test_contributing_is_short_and_names_all_modules():
+    """In the table of modules, each name is a module or a folder of one of the packages of its row, and none is missing."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     rows = re.findall(
         r"^\| (`[^|]+) \| (.+) \|$", text.partition("## Where to look")[2].partition("\n## ")[0], re.MULTILINE
     )
-    assert len(rows) > 15
+    source = ROOT / "src/pqswarm"
+    named = {source / "errors.py"}
     for packages, modules in rows:
         names = re.findall(r"`([\w/]+)/`", packages)
-        folders = [ROOT / "src/pqswarm" / name for name in names]
+        folders = [source / name for name in names]
         folders += [folder.parent / name for folder in folders[:1] for name in names[1:]]  # names next to the first
-        for name in re.findall(r"`([\w/]+)`", modules):
-            found = any((folder / f"{name}.py").exists() or (folder / name).is_dir() for folder in folders)
+        for name in re.findall(r"`(\w+)`", modules):
+            found = [folder / f"{name}.py" for folder in folders if (folder / f"{name}.py").exists()]
             assert found, f"{packages}: no module {name}"
+            named.update(found)
+    modules = {path for path in source.rglob("*.py") if not path.name.startswith("__")}
+    assert named == modules, sorted(path.name for path in named ^ modules)
 
 
 @pytest.mark.parametrize("page", MARKDOWN, ids=name_of)
