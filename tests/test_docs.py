@@ -265,7 +265,7 @@ def test_the_first_study_lists_the_built_in_plans():
 
 
 def test_contributing_is_short_and_names_all_modules():
-    """In the table of modules, each name is a module or a folder of one of the packages of its row, and none is missing."""
+    """In the table of modules, each name is a module of one of the packages of its row, and none is missing."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     rows = re.findall(
