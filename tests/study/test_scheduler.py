@@ -1,13 +1,17 @@
 """Slices of work: the same however they are cut, grouped and shared, also if workers die with what they had in hand."""
 
 import os
+import re
+import signal
 import sys
 import time
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from math import inf
-from threading import Barrier
+from pathlib import Path
+from threading import Barrier, Thread
 from types import SimpleNamespace
 
 import numpy as np
@@ -257,3 +261,37 @@ def _grow():
 def test_a_worker_that_grows_is_kept():
     with worker._process_executor(1) as processes:
         assert processes.submit(_grow).result() == processes.submit(os.getpid).result()
+
+
+class _DeathWhileSent:
+    """Kills the process that pickles it, once that process has begun to send the result."""
+
+    def __reduce__(self):
+        before = _bytes_written()
+
+        def die():
+            while _bytes_written() == before:
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        Thread(target=die).start()
+        return object, ()
+
+
+def _bytes_written():
+    return re.search(r"wchar: (\d+)", Path("/proc/self/io").read_text())[1]
+
+
+def _send_half():
+    return _DeathWhileSent(), bytes(50_000_000)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="counts the bytes that a process writes as Linux does")
+def test_a_worker_that_is_killed_while_it_sends_a_result_is_dead():
+    with worker.worker_pool(2) as pool:
+        with pytest.raises(BrokenProcessPool) as failure:
+            pool.submit(_send_half).result(PATIENCE)
+        assert worker.is_worker_death(failure.value)
+        pool.restart()
+        assert pool.submit(int).result(PATIENCE) == 0

@@ -209,7 +209,7 @@ class Killing:
         if kind == "KILL Dask worker":
             workers = self.cluster.workers()
         else:
-            workers = workers_of(command.pid, 5.0) if command.code is None else []
+            workers = workers_of(command.pid) if command.code is None else []
         if not workers:
             command.wait(LONG)
             return self.check_end(command, kind, {0}, done=False)

@@ -3,13 +3,13 @@
 import gc
 import hashlib
 import logging
-import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -219,6 +219,7 @@ def _worker_evaluator(problem: StudyProblem, device: str) -> CachedEvaluator:
 
 
 _PATIENCE = "10s"  # in which a Dask scheduler must answer
+_LAST_WORDS = 2.0  # seconds in which joblib itself ends the workers after one has died
 
 
 class InlineExecutor(Executor):
@@ -298,7 +299,7 @@ def _process_executor(jobs: int) -> Executor:
     """Create processes by joblib, which is more robust than plain multiprocessing."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    executor: Executor = ProcessPoolExecutor(
+    executor: Any = ProcessPoolExecutor(
         max_workers=jobs, initializer=begin_worker, initargs=(os.getpid(),), timeout=None
     )
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
@@ -312,7 +313,18 @@ def _process_executor(jobs: int) -> Executor:
         executor.submit(int)  # starts all workers
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    executor._result_queue._writer.close()  # only workers write: without them, a half-written result ends
+    threading.Thread(target=_end_together, args=(list(executor._processes.values()),), daemon=True).start()
     return executor
+
+
+def _end_together(workers: Sequence[Any]) -> None:
+    """End all workers after one has died: the rest of a result that it was sending is awaited while any can write."""
+    multiprocessing.connection.wait([worker.sentinel for worker in workers])
+    time.sleep(_LAST_WORDS)
+    for worker in workers:
+        if worker.is_alive():
+            os.kill(worker.pid, signal.SIGKILL)
 
 
 @contextmanager
