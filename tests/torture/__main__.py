@@ -157,9 +157,7 @@ def main(arguments=None):
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="parts to run (all)")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # what runs in the background ignores it, as do its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # children in the background ignore it
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))

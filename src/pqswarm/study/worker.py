@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -295,13 +295,11 @@ def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> I
     pool.close()
 
 
-def _process_executor(jobs: int) -> Executor:
-    """Create processes by joblib, which is more robust than plain multiprocessing."""
+def _process_executor(jobs: int) -> Any:
+    """Create an executor of processes by joblib, which is more robust than plain multiprocessing."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    executor: Any = ProcessPoolExecutor(
-        max_workers=jobs, initializer=begin_worker, initargs=(os.getpid(),), timeout=None
-    )
+    executor = ProcessPoolExecutor(max_workers=jobs, initializer=begin_worker, initargs=(os.getpid(),), timeout=None)
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         return executor
     from multiprocessing import resource_tracker
@@ -323,8 +321,9 @@ def _end_together(workers: Sequence[Any]) -> None:
     multiprocessing.connection.wait([worker.sentinel for worker in workers])
     time.sleep(_LAST_WORDS)
     for worker in workers:
-        if worker.is_alive():
-            os.kill(worker.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            if worker.is_alive():
+                os.kill(worker.pid, signal.SIGKILL)
 
 
 @contextmanager
