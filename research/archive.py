@@ -1,6 +1,6 @@
 """An archive of 100,000 recordings and 1,000,000 events: how long each view takes, and the memory of the server.
 
-Some recordings are generated, analysed and written as by `pqswarm identify --archive`; their rows are copied with other
+Some recordings are generated, analyzed and written as by `pqswarm identify --archive`; their rows are copied with other
 times, stations and contents until the archive has the wanted size. Every view is timed in this process, and over HTTP.
 
     python research/archive.py --folder /tmp/large --recordings 100000 --analyzed 3000

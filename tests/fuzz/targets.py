@@ -1,4 +1,4 @@
-"""Examine a case: read it; analyse, plot and export whatever a reader accepts, as users do."""
+"""Examine a case: read it; analyze, plot and export whatever a reader accepts, as users do."""
 
 import contextlib
 import io

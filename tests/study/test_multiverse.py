@@ -259,7 +259,7 @@ def test_a_report_on_some_of_the_specifications(finished, tmp_path):
     lines = (tmp_path / "part" / "runs.csv").read_text().splitlines()
     assert list(dict.fromkeys(line.partition(",")[0] for line in lines[1:])) == kept
     assert not (tmp_path / "part" / "nb-choices.csv").exists()  # what is left of a design is not balanced
-    for where, message in (({"colour": "red"}, "unknown choice of --where 'colour'"), ({choice: "x"}, "'x'")):
+    for where, message in (({"color": "red"}, "unknown choice of --where 'color'"), ({choice: "x"}, "'x'")):
         with pytest.raises(PqswarmError, match=message):
             write_report(finished, where=where)
 

@@ -5,10 +5,9 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import EvaluatorOptions, ExactEvaluator, ExactOptions, RegressionEvaluator
 from pqswarm.evaluation.folds import Folds
