@@ -51,7 +51,7 @@ def write_recordings(folder: Path, count: int) -> None:
 
 
 def analyze(folder: Path, archive: Archive, jobs: int) -> tuple[float, float, int]:
-    """Analyse the recordings; return wall time, CPU time of all processes [s] and their number."""
+    """Analyze the recordings; return wall time, CPU time of all processes [s] and their number."""
     paths, _ = find_recordings([folder])
     before, began = cpu_seconds(), time.perf_counter()
     for _ in identify_many(paths, {"model": default_model(), "reading": {}, "site": None}, archive=archive, jobs=jobs):

@@ -78,7 +78,7 @@ def fresh_environment(folder, *requirements, constraints=True):
 
 
 def try_it(python, folder, version):
-    """Analyse a recording with an installed package."""
+    """Analyze a recording with an installed package."""
     folder.mkdir()
     quiet = {"PYTHONPATH": ""}
     assert run(python, "-m", "pqswarm", "--version", cwd=folder, **quiet) == f"pqswarm {version}\n"

@@ -134,7 +134,7 @@ def test_a_curve_at_some_evaluations_is_that_of_all_of_them():
         assert np.array_equal(one.get_xydata(), two.get_xydata())
 
 
-def test_the_reference_of_the_plan_is_emphasised():
+def test_the_reference_of_the_plan_is_emphasized():
     rows, base = accuracy(["mine", "GA", "2D-UPSO"])
     figures = [
         plot_convergence(curves(list(rows), 3, 50), None, Palette(rows, "mine")),

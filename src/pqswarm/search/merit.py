@@ -218,7 +218,7 @@ class Merit(DistinctSearch):
         first = self._ends[self._count]
         end = self._ends[self._count] + features.size
         count = self._count + len(masks)
-        if end > self._places.size:  # double the capacity: amortised constant time
+        if end > self._places.size:  # double the capacity: amortized constant time
             self._places = np.concatenate([self._places[:first], np.empty(2 * end, dtype=np.uint32)])
         if count >= self._ends.size:
             self._ends = np.concatenate([self._ends, np.empty(count, dtype=np.int64)])
