@@ -69,8 +69,8 @@ _RULES_FOR_RUNS = (
     "0.05), does not hold if one is significantly reversed. Holds, but practically equal: the means also differ by "
     "less than {margin:.0f} % (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). "
     "SFFS: its single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of "
-    "the paper's algorithms lie within the printed ones. Noise, contrasts: holds if the best subsets show it at "
-    "every level tested; inconclusive if levels are missing. All features: within two standard errors. In a study smaller "
+    "the paper's algorithms lie within the printed ones. Noise, contrasts: holds if the best subsets show it at every "
+    "level tested; inconclusive if levels are missing. All features: within two standard errors. In a study smaller "
     "than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is “inconclusive”."
 )
 _RULES_FOR_DATASETS = (

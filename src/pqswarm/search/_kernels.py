@@ -162,7 +162,7 @@ def spin_cardinality_wheels(velocities, row, r):
 
 @njit(cache=True, nogil=True)
 def likeliest_features(velocities, row, xi):
-    """Return the masks of the xi[i] largest of velocities[i, row], of equals the first, by bisection: no sorting."""
+    """Return the masks of the xi[i] largest of velocities[i, row], the first in ties, by bisection: no sorting."""
     m, _, n = velocities.shape
     masks = np.zeros((m, n), np.bool_)
     keys = np.empty(n, np.int64)

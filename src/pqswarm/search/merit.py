@@ -235,7 +235,7 @@ class Merit(DistinctSearch):
         self._leaders = None
 
     def _order(self, rows: IntArray) -> IntArray:
-        """The order of these subsets by error, of equals the smaller first, then the earlier."""
+        """The order of these subsets by error, then by size, then by age."""
         return np.lexsort((self._ends[rows + 1] - self._ends[rows], self.seen.errors[rows]))
 
     def _masks(self, rows: IntArray | slice) -> BoolArray:

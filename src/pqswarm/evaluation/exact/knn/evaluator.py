@@ -33,7 +33,7 @@ class KNNHyperparameters(Parameters):
 class KNNEvaluator(ExactEvaluator):
     """The exact cross-validated error of a k-nearest-neighbor classifier.
 
-    Votes are uniform; of equal distances the lower sample index is nearer, of equal votes the smallest label wins.
+    Votes are uniform. Ties of distances are broken by the lower sample index, ties of votes by the smallest label.
     Distances are compared in double precision.
 
     Parameters
@@ -187,7 +187,7 @@ class KNNRegressionHyperparameters(Parameters):
 class KNNRegressionEvaluator(RegressionEvaluator):
     """The exact cross-validated error of a k-nearest-neighbor regressor.
 
-    Of equal distances the lower sample index is nearer, as in :class:`KNNEvaluator`.
+    Ties of distances are broken by the lower sample index, as in :class:`KNNEvaluator`.
 
     Parameters
     ----------
