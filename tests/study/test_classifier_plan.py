@@ -64,7 +64,7 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ("n_neighbors = 3", "classifiers[0].kind: is missing"),
         ('kind = "k-nn"\nsigma = 1', "classifiers[0]: unknown key 'sigma'. Known: name, id, kind, parameters, scaling"),
         ('kind = "k-nn"\nscalling = "once"', "classifiers[0]: unknown key 'scalling': did you mean 'scaling'?"),
-        ('kind = "k-nn"\nn_neighbors = 3', "classifiers[0]: unknown key 'n_neighbors': did you mean 'n_neighbors'?"),
+        ('kind = "k-nn"\nn_neighbours = 3', "classifiers[0]: unknown key 'n_neighbours': did you mean 'n_neighbors'?"),
         ('kind = "k-nn"\nwidth = 0.1', "classifiers[0]: unknown key 'width'"),
         ('kind = "kernel-nb"\nmetric = "euclidean"', "classifiers[0]: unknown key 'metric'"),
         ('kind = "k-nn"\nestimator = "sklearn.svm.SVC"', "classifiers[0]: unknown key 'estimator'"),
