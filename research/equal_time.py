@@ -137,8 +137,8 @@ def follow(search, evaluator, marks):
     return found
 
 
-def run_case(suite, name, folder, estimator, split, algorithm):
-    """Return a record for each mark."""
+def run_case(suite, name, folder, estimator, split, algorithm, longest):
+    """Return a record for each mark up to the longest."""
     warnings.simplefilter("ignore")  # of small classes
     problem = SUITES[suite][name]
     X, y = problem.load(folder)
@@ -151,8 +151,9 @@ def run_case(suite, name, folder, estimator, split, algorithm):
         advance_runs([warm], evaluator)
     records = []
     kind = "exact" if estimator in CLASSIFIERS else "fitted"
+    marks = [mark for mark in MARKS[kind] if mark <= longest]
     for mark, (seconds, evaluations, error, mask) in follow(
-        search(evaluator.n_features, split), evaluator, MARKS[kind]
+        search(evaluator.n_features, split), evaluator, marks
     ).items():
         fitted = fresh().fit(X[np.ix_(searched, mask)], y[searched])
         score = fitted.score(X[np.ix_(held_out, mask)], y[held_out])
@@ -186,7 +187,7 @@ def cases_of(given, known):
             for estimator in (one for one in given.estimators if one in possible):
                 for algorithm in given.algorithms:
                     if (given.suite, name, estimator, str(split), algorithm) not in known:
-                        yield given.suite, name, given.data, estimator, split, algorithm
+                        yield given.suite, name, given.data, estimator, split, algorithm, given.longest
 
 
 def run(given):
@@ -253,6 +254,7 @@ def main():
     parser.add_argument("--estimators", nargs="+", choices=estimators, default=estimators)
     parser.add_argument("--algorithms", nargs="+", choices=list(SEARCHES), default=list(SEARCHES))
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--longest", type=float, default=30.0, help="CPU seconds of the last mark")
     parser.add_argument("--jobs", type=int, default=1, help="processes; more than cores distort the clock")
     parser.add_argument("--table", action="store_true", help="only show the table of earlier runs")
     given = parser.parse_args()

@@ -77,10 +77,12 @@ def test_the_generic_evaluator_is_explained(model, because):
 def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     weights = np.linspace(1, 2, 178)
     few = Splits.from_cv(ShuffleSplit(3, test_size=9, random_state=0), X, y)
-    against = module.explain_fitting(NEIGHBORS, X, y, few, "roc_auc_ovr", sample_weight=weights, fit_params={"a": 1})
+    against = module.reasons_to_fit_estimator(
+        NEIGHBORS, X, y, few, "roc_auc_ovr", sample_weight=weights, fit_params={"a": 1}
+    )
     for part in ("does not score by 'roc_auc_ovr'", "fit has parameters"):
         assert part in " ".join(against)
-    against = module.explain_fitting(NEIGHBORS, X, y, few, sample_weight=weights)
+    against = module.reasons_to_fit_estimator(NEIGHBORS, X, y, few, sample_weight=weights)
     for part in ("samples have weights", "a test set that is not a fold of a partition has fewer than 16 samples"):
         assert part in " ".join(against)
     series = Splits.from_cv(TimeSeriesSplit(3), X, y)  # labels are sorted

@@ -142,7 +142,7 @@ def choose_evaluator(
     return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
 
 
-def explain_fitting(
+def reasons_to_fit_estimator(
     estimator: Any, X: Any, y: ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
 ) -> list[str]:
     """Return why :func:`choose_evaluator` fits the estimator; empty if there is an exact evaluator."""

@@ -43,7 +43,7 @@ from pqswarm.evaluation import (
     choose_evaluator,
 )
 from pqswarm.evaluation.base import check_memory
-from pqswarm.evaluation.choose import explain_fitting
+from pqswarm.evaluation.choose import reasons_to_fit_estimator
 from pqswarm.evaluation.estimators import (
     accepts_argument,
     as_numbers,
@@ -266,7 +266,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     estimator = seed_sklearn_estimator(estimator, seed)
     if classifies:
         check_task_classes(estimator, data.y)
-    search, parameters = _algorithm(selector.algorithm)
+    search, parameters = _selector_algorithm(selector.algorithm)
     names = getattr(selector, "feature_names_in_", range(data.X.shape[1]))
     groups = _constrained_groups(list(names), selector.constraints)
     check_column_transformers(estimator, names, groups.fixed)
@@ -345,7 +345,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     )
 
 
-def _algorithm(given: Any) -> tuple[type[Search], dict[str, Any]]:
+def _selector_algorithm(given: Any) -> tuple[type[Search], dict[str, Any]]:
     """The search class and its parameters."""
     algorithm, parameters = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
     if not isinstance(parameters, Mapping):
@@ -406,7 +406,7 @@ def _task_budget(
     classifies = check_estimator_kind(estimator)
 
     def split(cv: Any) -> Splits:
-        cv = _reduce_folds(cv, data.y, classifies)
+        cv = _limit_selector_folds(cv, data.y, classifies)
         return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies, **data.split_params)
 
     splits = split(10 if selector.cv is None else selector.cv)
@@ -415,7 +415,7 @@ def _task_budget(
         evaluations = _ALONE if n_subsets == 1 else n_phases * n_subsets * _EVALUATIONS
     check_integer("max_evaluations", evaluations, 1)
     open_ended = selector.cv is None or selector.max_evaluations is None
-    if not open_ended or not explain_fitting(
+    if not open_ended or not reasons_to_fit_estimator(
         estimator, data.X, data.y, splits, selector.scoring, **data.evaluator_options
     ):
         return splits, evaluations, ""
@@ -442,7 +442,7 @@ def check_task_classes(estimator: Any, y: AnyArray) -> None:
         )
 
 
-def _reduce_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
+def _limit_selector_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
     """Limit a number of folds to what the samples allow; return any other cross-validation unchanged."""
     if not is_integer(cv):
         return cv
