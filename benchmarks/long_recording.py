@@ -1,4 +1,4 @@
-"""A long recording, made and analysed: CPU time, memory, and whether every disturbance was found with the right class.
+"""A long recording, made and analyzed: CPU time, memory, and whether every disturbance was found with the right class.
 
 python benchmarks/long_recording.py --minutes 10
 python benchmarks/long_recording.py --minutes 10 --format csv
@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--format", choices=("comtrade", "csv"), default="comtrade")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--analyse", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--analyze", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.analyze is not None:  # in a process of its own, whose memory is measured
         name = "long.csv" if options.format == "csv" else "long.cfg"
@@ -135,7 +135,7 @@ def main() -> None:
         make_samples(samples, options.minutes, options.seed)
         if options.format == "csv":
             write_table(samples / "long.cfg", samples / "long.csv")
-        again = [sys.executable, __file__, "--format", options.format, "--analyse", str(samples)]
+        again = [sys.executable, __file__, "--format", options.format, "--analyze", str(samples)]
         sys.exit(subprocess.run(again, check=False).returncode)
 
 

@@ -32,6 +32,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # types are in the docstrings
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # the names of classes leave no room for those of their methods
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"
 

@@ -87,6 +87,13 @@ def _link_reports(app, doctree, docname):
             node.replace_self(nodes.reference("", "", *node.children, internal=True, refuri=address))
 
 
+def _keep_together(app, doctree, docname):  # noqa: ARG001
+    """Keep a percent sign on the line of its number."""
+    for text in list(doctree.findall(nodes.Text)):
+        if re.search(r"\d %", text) and not isinstance(text.parent, nodes.literal | nodes.literal_block):
+            text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) %", "\u00a0%", text)))
+
+
 def _copy_reports(app, exception):
     """Copy the reports to where pages link them."""
     if exception is None and app.builder.format == "html":
@@ -122,6 +129,7 @@ def _name_for_screen_readers(app, exception):
 def setup(app):
     """Register the module index, reports, and MathML formulas, which browsers render without a script."""
     app.connect("doctree-resolved", _link_reports)
+    app.connect("doctree-resolved", _keep_together)
     app.connect("build-finished", _copy_reports)
     app.connect("build-finished", _name_for_screen_readers)
     app.connect("builder-inited", write_module_index)

@@ -27,7 +27,7 @@ results["sffs"] = [minimize("sffs", evaluator, max_evaluations=BUDGET)]
 # %%
 # The budget is small so that this page builds in seconds. The full comparison, with 40 runs of 6000 evaluations and
 # tests, is in :doc:`the replication </results/replication>`. These are the figures of its report; each algorithm has
-# its own colour and marker.
+# its own color and marker.
 
 titles = {name: ALGORITHMS[name].title for name in results}
 palette = Palette(titles.values(), baseline="2D-UPSO")

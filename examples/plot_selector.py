@@ -35,7 +35,7 @@ steps = SequentialFeatureSelector(model, n_features_to_select=swarm.n_features_,
 steps_time = time.perf_counter() - began
 
 # %%
-# The cross-validation score was optimised; the test samples were held out.
+# The cross-validation score was optimized; the test samples were held out.
 
 rows = []
 for name, chosen, seconds in (
@@ -53,7 +53,7 @@ _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained", sh
 names = [row[0] for row in rows]
 left.barh(names, [row[2] for row in rows], color="#9aa5b1")
 left.set(xlabel="selection time [s]")
-right.plot([row[3] for row in rows], names, "o", label="cross-validation (optimised)", color="#0b6fd6")
+right.plot([row[3] for row in rows], names, "o", label="cross-validation (optimized)", color="#0b6fd6")
 right.plot([row[4] for row in rows], names, "D", label="test samples", color="#d24b00")
 right.set(xlabel="accuracy")
 right.margins(y=0.2)

@@ -29,7 +29,7 @@ velocities = np.array(velocities)
 
 # %%
 # The two maps show the rows of the mean velocity. In the upper one the likeliest size falls step by step; in the lower
-# one some features rise above the others. About every 30 iterations the colours fade: particles whose personal best
+# one some features rise above the others. About every 30 iterations the colors fade: particles whose personal best
 # has not improved for that long redraw their velocity.
 
 _, axes = plt.subplots(4, 1, figsize=(8.5, 9), sharex=True, layout="constrained", height_ratios=(2, 3, 1.3, 1.3))

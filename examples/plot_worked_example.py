@@ -61,8 +61,8 @@ print("ranks:", ranks(sigma), "-> subset", new.astype(int))
 _, (wheel, table) = plt.subplots(1, 2, figsize=(8.5, 2.3), layout="constrained", width_ratios=(1, 1))
 for index, (start, width) in enumerate(zip(rho.cumsum() - rho, rho, strict=True)):
     wheel.barh(0, width, left=start, color="#0b6fd6" if index + 1 == size else "#c9d6e3", edgecolor="white")
-    colour = "white" if index + 1 == size else "black"
-    wheel.text(start + width / 2, 0, index + 1, ha="center", va="center", color=colour)
+    color = "white" if index + 1 == size else "black"
+    wheel.text(start + width / 2, 0, index + 1, ha="center", va="center", color=color)
 wheel.annotate("r = 3.1", (3.1, -0.42), (3.1, -0.95), ha="center", arrowprops={"arrowstyle": "->"})
 wheel.set(ylim=(-1.1, 0.6), yticks=[], xlabel="cumulative likelihood of the sizes")
 wheel.set_title("the wheel gives size 2", fontsize=10, loc="left")

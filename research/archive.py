@@ -1,6 +1,6 @@
 """An archive of 100,000 recordings and 1,000,000 events: how long each view takes, and the memory of the server.
 
-Some recordings are generated, analysed and written as by `pqswarm identify --archive`; their rows are copied with other
+Some recordings are generated, analyzed and written as by `pqswarm identify --archive`; their rows are copied with other
 times, stations and contents until the archive has the wanted size. Every view is timed in this process, and over HTTP.
 
     python research/archive.py --folder /tmp/large --recordings 100000 --analyzed 3000
@@ -51,7 +51,7 @@ def write_recordings(folder: Path, count: int) -> None:
 
 
 def analyze(folder: Path, archive: Archive, jobs: int) -> tuple[float, float, int]:
-    """Analyse the recordings; return wall time, CPU time of all processes [s] and their number."""
+    """Analyze the recordings; return wall time, CPU time of all processes [s] and their number."""
     paths, _ = find_recordings([folder])
     before, began = cpu_seconds(), time.perf_counter()
     for _ in identify_many(paths, {"model": default_model(), "reading": {}, "site": None}, archive=archive, jobs=jobs):

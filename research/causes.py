@@ -69,7 +69,7 @@ def recording_of(event: ThreePhaseEvent, name: str) -> Recording:
 
 
 def answer(kind: str, background: str, event: ThreePhaseEvent, *, nominal: bool) -> Answer:
-    """Analyse an event and compare."""
+    """Analyze an event and compare."""
     recording = recording_of(event, kind)
     began = time.process_time()
     plain = identify(recording, nominal_voltage=event.nominal if nominal else None).as_dict()

@@ -41,11 +41,11 @@ class Step:
 
 
 def read_pages(start: str, pages: dict[str, str]) -> tuple[Step, dict[str, tuple[list[Step], list[str]]]]:
-    """Return the first installation step, and the steps of each page with the files that it ends in."""
+    """Return the first installation step, and the steps of each page with the files that it ends with."""
     found = {}
     for text in pages.values():
-        forwarded = re.search(r"^\*\*To forward:\*\* (.*)$", text, re.MULTILINE)
-        files = re.findall(r"`([^`]+)`", forwarded[1]) if forwarded else []
+        shared = re.search(r"^\*\*To share:\*\* (.*)$", text, re.MULTILINE)
+        files = re.findall(r"`([^`]+)`", shared[1]) if shared else []
         found[text.partition("\n")[0].removeprefix("# ")] = (_steps(text), files)
     return _steps(start)[0], found
 
@@ -96,7 +96,7 @@ def main() -> None:
             taken = sum(run(step, clone, environment) for step in steps)
             rows.append((user, len(steps), taken, waited + taken, ", ".join(files)))
             missing += [name for name in files if not (clone / name).is_file()]
-    print("\n| user | steps | seconds | with the installation | ends in |\n|---|---|---|---|---|")
+    print("\n| user | steps | seconds | with the installation | ends with |\n|---|---|---|---|---|")
     for user, number, taken, total, files in rows:
         print(f"| {user} | {number} | {taken:.0f} | {total:.0f} | {files} |")
     if missing:

@@ -5,7 +5,7 @@
     python research/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method in all cases
     python research/peers.py --data FOLDER --out runs.csv --splits 3 --alternate    # the classifiers take turns
     python research/peers.py --suite wide --limit 60 --data FOLDER --out wide.csv
-    python research/peers.py --out runs.csv --table --page docs/results/peers.md --diagram ranks.svg
+    python research/peers.py --out runs.csv --table --summary table.csv --diagram ranks.svg
 
 FOLDER holds the files that suites.py names. Every method has the same events, folds and CPU time on one thread, without
 imports and compilation; at the limit it returns its best subset so far, or all features if it has none. SwarmSelector
@@ -171,8 +171,7 @@ def main():
     parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="repeat these where others have run")
     parser.add_argument("--out", required=True, help="CSV file of the runs")
     parser.add_argument("--table", action="store_true", help="only show the tables of earlier runs")
-    parser.add_argument("--page", type=Path, help="write the tables between the markers of this page")
-    parser.add_argument("--section", help="name of these markers; default: the suite")
+    parser.add_argument("--summary", type=Path, help="CSV file for the table, as in docs/results/peers.md")
     parser.add_argument("--diagram", help="file for the critical-difference diagram of the held-out error")
     given = parser.parse_args()
     process.one_thread()
@@ -190,12 +189,9 @@ def main():
             print(f"stopped; rerun to resume from {given.out}")
     shown = [*given.methods, *given.again, table.BASE]
     records = [r for r in read(given.out).values() if r["suite"] == given.suite and r["method"] in shown]
-    text = table.render(records)
-    if given.page:
-        given.page.write_text(table.insert(given.page.read_text(), text, given.section or given.suite))
-        print(f"wrote {given.page}")
-    else:
-        print(text)
+    print(table.render(records))
+    if given.summary:
+        table.write(records, given.summary)
     if given.diagram:
         table.diagram(records, given.diagram)
 

@@ -59,7 +59,7 @@ def try_event(name, number, seed):
 
 
 def calibration_error(stated, right, n_bins=10):
-    """Mean distance of the stated probability from the share that is right, over bins."""
+    """Mean distance of the stated probability from the fraction that is right, over bins."""
     bins = np.minimum((stated * n_bins).astype(int), n_bins - 1)
     return sum(
         np.mean(bins == k) * abs(stated[bins == k].mean() - right[bins == k].mean()) for k in range(n_bins) if k in bins
@@ -78,7 +78,7 @@ def draw(stated, right, path):
     count = np.array([np.sum(bins == k) for k in kept])
     axes.plot([0, 1], [0, 1], color="#9299a1", linewidth=1)
     axes.errorbar([stated[bins == k].mean() for k in kept], share, 1.96 * np.sqrt(share * (1 - share) / count), fmt="o")
-    axes.set(xlabel="stated probability", ylabel="share that is right", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.set(xlabel="stated probability", ylabel="fraction that is right", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     figure.savefig(path, metadata={"Date": None})
 
 

@@ -68,7 +68,7 @@ def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
         get(app, f"/api/recordings/{names['long.cfg']}/cursor?t=100&t2=200")
         results.add("phasors and spectra at two cursors", time.perf_counter() - moment)
         page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "analyzed", 300)
-        results.add("analysed, with Urms(1/2)", time.perf_counter() - start)
+        results.add("analyzed, with Urms(1/2)", time.perf_counter() - start)
         short = time.perf_counter()
         get(app, f"/api/recordings/{names['short.cfg']}")
         view = get(app, f"/api/recordings/{names['short.cfg']}/view?points=1200")

@@ -226,7 +226,7 @@ class Tab:
         return self.evaluate(MEASURE)
 
     def place(self, selector):
-        """The centre of an element, scrolled into view, once it stands still."""
+        """The center of an element, scrolled into view, once it stands still."""
         return self.evaluate(
             f"(async () => {{ const e = document.querySelector({json.dumps(selector)}); let x, y, same = 0; "
             "while (same < 2) { e.scrollIntoView({block: 'center', behavior: 'instant'}); "

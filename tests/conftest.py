@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# What a terminal or a runner says of colours and widths would change what commands print, here and in child processes.
+# What a terminal or a runner says of colors and widths would change what commands print, here and in child processes.
 for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "LINES", "NO_COLOR", "TTY_COMPATIBLE"):
     os.environ.pop(name, None)
 

@@ -1,7 +1,7 @@
 """Build a release and test it: ``make release`` leaves wheel, source archive, SBOM and digests in ``dist``.
 
 Both archives are built twice, in different folders, and must have the same digests. Each is then installed into a
-fresh environment, where a recording is analysed. The SBOM (CycloneDX 1.6, JSON) lists the environment of the wheel with
+fresh environment, where a recording is analyzed. The SBOM (CycloneDX 1.6, JSON) lists the environment of the wheel with
 all extras of users.
 """
 
@@ -78,7 +78,7 @@ def fresh_environment(folder, *requirements, constraints=True):
 
 
 def try_it(python, folder, version):
-    """Analyse a recording with an installed package."""
+    """Analyze a recording with an installed package."""
     folder.mkdir()
     quiet = {"PYTHONPATH": ""}
     assert run(python, "-m", "pqswarm", "--version", cwd=folder, **quiet) == f"pqswarm {version}\n"
@@ -133,7 +133,7 @@ def main():
                 extras = f"[{EXTRAS}]" if path is wheel else ""
                 python = fresh_environment(here / f"venv-{path.suffix[1:]}", f"{path}{extras}")
                 try_it(python, here / f"work-{path.suffix[1:]}", version)
-                print(f"{path.name}: installed into a fresh environment, a recording analysed")
+                print(f"{path.name}: installed into a fresh environment, a recording analyzed")
                 if path is wheel:
                     bill = bill_of_materials(python, wheel, seconds)
             files.append(options.out / f"pqswarm-{version}.cdx.json")

@@ -320,3 +320,32 @@ def test_reference_is_complete(package):
     missing = set(importlib.import_module(package).__all__) - listed
     assert not missing, f"add {sorted(missing)} to docs/reference/{short}.rst"
     assert short in (ROOT / "docs/reference/index.rst").read_text(encoding="utf-8")
+
+
+def test_the_tables_of_the_replication_are_those_of_its_runs():
+    """Error on new events [%] of the best subset of each algorithm, mean over the data sets."""
+    results = ROOT / "docs/results"
+    columns = {}
+    for preset in ("paper", "paper-grid"):
+        best, errors = {}, {}
+        for run in read_table(results / f"replication-{preset}-runs.csv"):
+            key = (run["dataset"], run["classifier"], run["algorithm"])
+            found = (float(run["error"]), int(run["size"]), int(run["run"]))
+            best[key] = min(best.get(key, found), found)
+        for test in read_table(results / f"replication-{preset}-held-out.csv"):
+            key = (test["dataset"], test["classifier"], test["algorithm"])
+            if test["algorithm"] == "all features" or (key in best and test["run"] == str(best[key][2])):
+                errors.setdefault(key, []).append(float(test["error"]))
+        for (_, classifier, algorithm), values in errors.items():
+            column = columns.setdefault(f"{preset}, {classifier}", {})
+            column.setdefault(algorithm, []).append(sum(values) / len(values))
+    titles = {"SFFS over all sizes": "SFFS all sizes", "MERIT, the default of pqswarm": "MERIT"}
+    for row in read_table(results / "replication-table.csv"):
+        algorithm = row.pop("features of")
+        means = {name: column[titles.get(algorithm, algorithm)] for name, column in columns.items()}
+        assert row == {name: f"{100 * sum(values) / len(values):.1f}" for name, values in means.items()}
+
+
+def read_table(path):
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))

@@ -74,7 +74,7 @@ BANNED = {
     r"\banybody's\b": "any",
     r"\bone's own\b": "your own",
     r"\bmend(s|ed|ing)?\b": "fix",
-    r"\b(not_?)?judg(e|es|ed|ing)\b": "analyse, classify",
+    r"\b(not_?)?judg(e|es|ed|ing)\b": "analyze, classify",
     r"\bsmall voltage change": "rapid voltage change",
     r"\bgreatest\b": "maximum, largest",
     r"\bof others\b": "third-party, other",

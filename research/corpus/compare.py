@@ -51,7 +51,7 @@ def check_corpus(folder: Path, expected: Iterable[Expected] = EXPECTED) -> Itera
                 results[path] = list(identify_file(path, model=default_model()))
             chosen = [found for found in results[path] if isinstance(found, Failure) or one.part in found.source]
             comparison = Comparison(", ".join(filter(None, (path.relative_to(folder).as_posix(), one.part))))
-            comparison.missed += [] if chosen else ["not analysed"]
+            comparison.missed += [] if chosen else ["not analyzed"]
             for found in chosen:
                 compare(one, found, comparison)
             yield comparison

@@ -33,13 +33,13 @@ def panel(image, top, height, rows, mark):
     width, size = image.shape[1], max(float(np.abs(rows).max()), 1e-12)
     image[top + height - 1], image[top + height // 2] = 0, 210
     image[top : top + height, int(mark * (width - 1))] = (255, 170, 0)
-    for x, colour in zip(rows, COLOURS * 3, strict=False):
+    for x, color in zip(rows, COLOURS * 3, strict=False):
         edges = np.linspace(0, len(x) - 1, width + 1)
         for k in range(width):
             a, b = edges[k], edges[k + 1]
             part = np.interp(np.linspace(a, b, max(3, int(b - a) + 1)), np.arange(len(x)), x)
             y = (top + height / 2 - part / size * 0.48 * height).astype(int)
-            image[y.min() : y.max() + 1, k] = colour
+            image[y.min() : y.max() + 1, k] = color
 
 
 def draw(folder, stem, truth, out, span=None):

@@ -108,7 +108,7 @@ def fault_lll(c):
 
 @kind("fault")
 def fault_far(c):
-    """A fault deep in a neighbouring feeder or in another substation: a shallow dip without current of its own."""
+    """A fault deep in a neighboring feeder or in another substation: a shallow dip without current of its own."""
     c.plan("mv mv hv", (0.4, 1.5))
     bus, _ = grid(c, c.pick(["solid", "resistor"]) if c.level == "mv" else None)
     own, other = c.feeder(bus), c.feeder(bus, d=0.95, near=c.lu(5, 30))
@@ -142,7 +142,7 @@ def fault_beyond_transformer(c):
 
 @kind("fault")
 def fault_fuse(c):
-    """Fuses of a neighbouring outgoing way clear in 0.4 to 2 cycles."""
+    """Fuses of a neighboring outgoing way clear in 0.4 to 2 cycles."""
     c.plan("lv lv mv", (0.25, 1.0), rates=(3200, 20000))
     bus, _ = grid(c, "solid")
     own, other = c.feeder(bus), c.feeder(bus, near=c.lu(0.05, 1))
@@ -464,7 +464,7 @@ def transformer_energising(c):
 
 @kind("transformer")
 def transformer_sympathetic(c):
-    """The meter is on a transformer in service; its neighbour is energised over a resistive supply."""
+    """The meter is on a transformer in service; its neighbor is energised over a resistive supply."""
     return inrush(c, c.u(2, 5))
 
 
@@ -487,7 +487,7 @@ def inrush(c, resistive):
     rated = size * c.sref / (math.sqrt(3) * c.un) * math.sqrt(2)
     c.meter(bus, (own if resistive else br) if c.chance(0.7) else incomer)
     c.simulate()
-    return inrush_truth(c, rated, "current of the neighbour" if resistive else "inrush")
+    return inrush_truth(c, rated, "current of the neighbor" if resistive else "inrush")
 
 
 @kind("transformer")

@@ -58,7 +58,7 @@ Rapid voltage changes are certain from 3 %, possible from 1.5 %.
 
 Simplified
 ----------
-* One bus and one source: no travelling waves, no lines with distributed parameters, no frequency-dependent losses (a
+* One bus and one source: no traveling waves, no lines with distributed parameters, no frequency-dependent losses (a
   resistive part of the load damps the bus instead).
 * Loads are constant impedances, except the motors of `motor_network`. Motors and the faults beside them are
   quasi-static in their voltage (no stator transients but the DC offset); their clearing is at once, not pole by pole.

@@ -6,7 +6,7 @@
 Definitions, written on 2026-11-18 before any record was scored. They are not to be changed after a look at results;
 only the adapter (`answer_of` and what it calls) follows the product's JSON.
 
-**Condition.** Each record is analysed on its own with the nominal voltage of its channels given (``--no-nominal``:
+**Condition.** Each record is analyzed on its own with the nominal voltage of its channels given (``--no-nominal``:
 not given); no site file, no other option. Records that are refused, or fail, count as event wrong and cause
 "refused".
 
@@ -282,7 +282,7 @@ def strings_of(item: Any) -> Iterator[str]:
             yield from strings_of(value)
 
 
-def analyse(path: Path, nominal: float | None, command: str | None) -> dict[str, Any]:
+def analyze(path: Path, nominal: float | None, command: str | None) -> dict[str, Any]:
     """The product's JSON for a record: by its Python interface, or (`command`) by its command line. Raises on
     refusal."""
     if command is None:
@@ -527,7 +527,7 @@ def main() -> None:
                         truth = generator.make(name, seed, number, folder)
                         file.write(json.dumps(truth) + "\n")
                         try:
-                            data = analyse(
+                            data = analyze(
                                 folder / truth["file"],
                                 None if options.no_nominal else truth["nominal_volts"],
                                 options.command,

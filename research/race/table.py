@@ -1,5 +1,7 @@
 """Tables of a race: the problem is the unit; its value is the mean over its estimators, of each over its splits."""
 
+import csv
+
 import numpy as np
 
 from pqswarm.statistics import critical_difference, friedman, hommel, wilcoxon_signed_rank
@@ -37,33 +39,46 @@ def ranked(records):
     return [methods[k] for k in order], problems, errors[:, order], ranks[order]
 
 
-def render(records):
-    """Return Markdown: a table of the methods by mean rank, how often SwarmSelector is the best, and versions."""
-    methods, problems, errors, ranks = ranked(records)
-    if not problems:
-        return "No problem has been run with every method.\n"
+def summary(records):
+    """Return the heads and rows of a table: the methods by mean rank, with errors, comparisons and sizes."""
+    methods, _, errors, ranks = ranked(records)
     ours = methods.index(OURS) if OURS in methods else None
-    limit = next(iter({r["limit"] for r in records}))
-    cases = cases_of(records, methods)[1]
     sizes = by_problem(records, "size", methods)[1].mean(axis=0)
     adjusted = adjusted_p(errors, ours)
+    heads = ["method", "error on new data", "mean rank", "SwarmSelector lower, higher", "p", "features"]
     rows = []
     for k, method in enumerate(methods):
         versus = ["", ""]
         if k in adjusted:
             gap = errors[:, k] - errors[:, ours]
             versus = [f"{(gap > 0).sum()}, {(gap < 0).sum()}", f"{adjusted[k]:.2g}"]
-        title = METHODS[method].title
+        title = METHODS[method].title.replace("**", "")
         rows.append([title, f"{errors[:, k].mean():.3f}", f"{ranks[k]:.1f}", *versus, f"{sizes[k]:.0f}"])
-    heads = ["method", "error on new data", "mean rank", "SwarmSelector lower, higher", "p", "features"]
+    return heads, rows
+
+
+def render(records):
+    """Return Markdown: the conditions, the table, how often SwarmSelector is the best, and versions."""
+    methods, problems, errors, _ = ranked(records)
+    if not problems:
+        return "No problem has been run with every method.\n"
+    limit = next(iter({r["limit"] for r in records}))
+    cases = cases_of(records, methods)[1]
     difference = f"{critical_difference(len(methods), len(problems)):.1f}" if len(problems) > 1 else "unknown"
     intro = (
         f"{len(problems)} problems, {len(cases)} cases (a split with an estimator), within {limit} s of CPU time per "
         f"fit. p: Wilcoxon over problems against SwarmSelector, Hommel-adjusted; critical difference of mean ranks "
         f"{difference}."
     )
-    parts = [intro, table(heads, rows), leads(methods, errors), versions(records)]
+    parts = [intro, table(*summary(records)), leads(methods, errors), versions(records)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def write(records, path):
+    """Write the table as CSV."""
+    heads, rows = summary(records)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([heads, *rows])
 
 
 def adjusted_p(errors, ours):
@@ -97,16 +112,6 @@ def diagram(records, path):
     titles = [METHODS[m].title.replace("**", "").replace("scikit-learn ", "") for m in methods]
     figure = plot_ranks(dict(zip(titles, ranks, strict=True)), critical_difference(len(methods), len(problems)))
     figure.savefig(path, bbox_inches="tight")
-
-
-def insert(page, text, name):
-    """Return the page with the text between its two markers of that name."""
-    first, last = f"<!-- race {name}: begin -->", f"<!-- race {name}: end -->"
-    before, begin, rest = page.partition(first)
-    _, end, after = rest.partition(last)
-    if not (begin and end):
-        raise SystemExit(f"the page must contain the lines {first} and {last}, in this order.")
-    return f"{before}{first}\n\n{text}\n{last}{after}"
 
 
 def table(heads, rows):

@@ -82,7 +82,7 @@ def tripped_fault(axis: Axis, rng: np.random.Generator) -> Shape:
 
 
 def reclosing(axis: Axis, rng: np.random.Generator, *, successful: bool, from_bus: bool = False) -> Shape:
-    """A fault, dead time and reclosing; from the bus, a neighbouring feeder's voltage is normal in the dead time."""
+    """A fault, dead time and reclosing; from the bus, a neighboring feeder's voltage is normal in the dead time."""
     bollen, symmetrical = str(rng.choice(list("ABCE"))), int(rng.integers(3))
     fault = fault_state(rng.uniform(0.08, 0.15), bollen, symmetrical, rng)
     trip = fault.times[0] + rng.uniform(0.06, 0.12)

@@ -108,7 +108,7 @@ def open_page(app, **options):
 
 
 def wait_analyzed(app, visitor=ONE, page="d" * 32):
-    """The list once everything is analysed."""
+    """The list once everything is analyzed."""
 
     def complete():
         found = get(app, "/api/recordings", visitor)

@@ -1,4 +1,4 @@
-"""The archive over HTTP: pages, filters, counts, stations, corrections of causes, notes, and what others analysed."""
+"""The archive over HTTP: pages, filters, counts, stations, corrections of causes, notes, and what others analyzed."""
 
 import gzip
 import json
@@ -103,7 +103,7 @@ def test_a_site_is_used_when_it_is_asked_for(served):
     status, answer = send(served, place, {"site": site, "by": "Eve"}, "PUT")
     assert (status, answer["recordings"], answer["station"]["by"]) == (200, 1, "Eve")
     before = get(served, f"/api/events?station={north['id']}")["rows"]
-    assert before[0]["magnitude"] == 0.3  # nothing is analysed again by itself
+    assert before[0]["magnitude"] == 0.3  # nothing is analyzed again by itself
     assert send(served, "/api/again", {"station": north["id"]})[1] == {"files": 1}
     with open_page(served):
         get(served, "/api/recordings")

@@ -166,7 +166,7 @@ def test_exports(start):
     drawing = start.until("saved['interruption.cfg.svg']")
     assert drawing.startswith("<svg")
     assert drawing.count("<path") > 10
-    assert "var(--" not in drawing  # colours of the page are resolved
+    assert "var(--" not in drawing  # colors of the page are resolved
     assert "parsererror" not in start.evaluate(
         "new DOMParser().parseFromString(saved['interruption.cfg.svg'], 'text/xml').documentElement.innerHTML"
     )

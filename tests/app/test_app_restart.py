@@ -22,7 +22,7 @@ def test_after_a_kill_all_rows_are_there_at_once(tmp_path):
     for part in ("cfg", "dat"):  # its link outlives a new name
         (tmp_path / "grid" / f"sag.{part}").rename(tmp_path / "grid" / f"moved.{part}")
     write_pair(tmp_path / "grid" / "new.cfg", residual=0.3)
-    with running_app(tmp_path / "grid", state=tmp_path) as process:  # no page is open: nothing is analysed
+    with running_app(tmp_path / "grid", state=tmp_path) as process:  # no page is open: nothing is analyzed
         found = get(process, "/api/recordings", OTHER)
         (old,) = before["recordings"]
         rows = get(process, "/api/events", OTHER)["rows"]

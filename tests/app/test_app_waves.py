@@ -51,7 +51,7 @@ def test_it_shows_all(tab):
 
 
 def test_a_cursor_is_dragged_by_five_cycles(tab):
-    tab.evaluate("viewer.centre(2.2, 0.4); viewer.setCursor('A', 2.1); viewer.setCursor('B', 2.1)")
+    tab.evaluate("viewer.center(2.2, 0.4); viewer.setCursor('A', 2.1); viewer.setCursor('B', 2.1)")
     settle(tab)
     x, y = tab.place(".cursor[data-cursor=B] .flag")
     wide = tab.evaluate("viewer.width")
@@ -124,21 +124,21 @@ def test_zoom_refines_and_late_answers_are_dropped(tab):
     settle(tab)
     coarse = tab.evaluate("+viewer.root.dataset.step")
     frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    tab.evaluate("wait = Infinity; viewer.centre(2.25, 0.5)")
+    tab.evaluate("wait = Infinity; viewer.center(2.25, 0.5)")
     tab.until("viewer.panels[0].series.getAttribute('transform')?.startsWith('matrix(20 ')")  # before the answer
     tab.evaluate("wait = 0; viewer.load()")
     settle(tab)
     assert tab.evaluate("+viewer.root.dataset.step") < coarse / 10
-    tab.evaluate("viewer.centre(3, 0.02)")
+    tab.evaluate("viewer.center(3, 0.02)")
     settle(tab)
     assert tab.evaluate("viewer.root.dataset.exact") == "true"
     assert tab.evaluate("document.querySelectorAll('.dots').length") >= 3
     gap = tab.evaluate("document.querySelector('path[data-channel=UB]').getAttribute('d').match(/M/g).length")
     assert gap == 2
-    tab.evaluate("release = null; wait = Infinity; viewer.centre(8, 0.5)")
+    tab.evaluate("release = null; wait = Infinity; viewer.center(8, 0.5)")
     tab.until("release !== null")
     before = tab.evaluate("window.aborted ?? 0")
-    tab.evaluate("wait = 0; viewer.centre(5, 0.5)")
+    tab.evaluate("wait = 0; viewer.center(5, 0.5)")
     settle(tab)
     tab.evaluate(f"release(); {frame}")
     assert tab.evaluate("aborted") > before
@@ -195,8 +195,8 @@ def test_half_a_cycle_per_column_makes_no_beat(tab):
 
 
 def test_the_zoom_before(tab):
-    tab.evaluate("viewer.root.focus(); viewer.movedAt = -1e9; viewer.centre(2.2, 1)")
-    tab.evaluate("viewer.movedAt = -1e9; viewer.centre(2.2, 0.2)")
+    tab.evaluate("viewer.root.focus(); viewer.movedAt = -1e9; viewer.center(2.2, 1)")
+    tab.evaluate("viewer.movedAt = -1e9; viewer.center(2.2, 0.2)")
     tab.press("Backspace")
     assert span(tab) == pytest.approx(1)
     tab.click("button[aria-label^='Previous zoom']")
@@ -220,7 +220,7 @@ def test_groups_of_channels_are_shown_on_demand(tab):
     tab.evaluate("other.destroy()")
 
 
-def test_colours_of_phases_by_convention(tab):
+def test_colors_of_phases_by_convention(tab):
     stroke = "getComputedStyle(document.querySelector('path[data-channel=UA]')).stroke"
     choose = "(name => { const one = document.querySelector('select.phases'); one.value = name; "
     choose += "one.dispatchEvent(new Event('change')); })"

@@ -124,5 +124,5 @@ def test_identify_and_watch_share_an_archive(folder, tmp_path):
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
     told = run("watch", folder / ".." / folder.name, "--once", "--settle", 0, "--archive", home)
     assert json.loads(told.stdout)["type"] == "sag"
-    assert "events" not in told.stderr  # nothing was analysed again
+    assert "events" not in told.stderr  # nothing was analyzed again
     assert "(analyzed before)" not in run("identify", folder, "--archive", home, "--reanalyze", code=1).stderr

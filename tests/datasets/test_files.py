@@ -110,11 +110,11 @@ def test_cut_files(path, keep):
         ({"class_names": ["s" * 61]}, "'class_names' of its manifest are not distinct names"),
         ({"feature_names": ["a"] * 99}, "its features have other names"),
         ({"class_names": [1, 2]}, "not distinct names"),
-        ({"parameter_names": ["colour"]}, "'parameters' has shape"),
-        ({"parameter_names": ["Colour"]}, "'parameter_names' of its manifest are not distinct names"),
+        ({"parameter_names": ["color"]}, "'parameters' has shape"),
+        ({"parameter_names": ["Color"]}, "'parameter_names' of its manifest are not distinct names"),
         ({"preset": {}}, "has no name"),
         ({"feature_options": {"wavelet": "coif9"}}, "unknown wavelet of features 'coif9'"),
-        ({"feature_options": 3}, "parameters must be a FeatureOptions or a mapping"),
+        ({"feature_options": 3}, "parameters must be a mapping of names to values, not 3"),
     ],
 )
 def test_manifests_that_lie(path, changes, message):

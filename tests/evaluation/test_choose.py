@@ -22,7 +22,7 @@ from tests.evaluation.data import dataset, random_masks
 
 X, y, folds = dataset("wine")
 
-NEIGHBOURS = KNeighborsClassifier(5)
+NEIGHBORS = KNeighborsClassifier(5)
 EXACT = "KNNEvaluator: exact for 5 nearest neighbors by Euclidean distance"
 
 
@@ -42,7 +42,7 @@ class OwnPipeline(Pipeline):
     ],
 )
 def test_exact_evaluators_are_chosen(steps, scaling, ending):
-    model = make_pipeline(*steps, NEIGHBOURS)
+    model = make_pipeline(*steps, NEIGHBORS)
     choice = choose_evaluator(model, X, y, folds, scoring="accuracy")
     assert choice.evaluator.scaling == scaling
     assert choice.reason == EXACT + ending
@@ -54,13 +54,13 @@ def test_exact_evaluators_are_chosen(steps, scaling, ending):
 @pytest.mark.parametrize(
     ("model", "because"),
     [
-        (make_pipeline(StandardScaler(with_mean=False), NEIGHBOURS), "StandardScaler(with_mean=False) has options"),
-        (make_pipeline(MinMaxScaler(clip=True), NEIGHBOURS), "MinMaxScaler(clip=True) has options that no exact"),
-        (make_pipeline(MinMaxScaler((-1, 1)), NEIGHBOURS), "MinMaxScaler(feature_range=(-1, 1)) has options"),
-        (make_pipeline(RobustScaler(unit_variance=True), NEIGHBOURS), "RobustScaler(unit_variance=True) has options"),
-        (make_pipeline(RobustScaler(quantile_range=(10, 90)), NEIGHBOURS), "(quantile_range=(10, 90)) has options"),
-        (make_pipeline(PCA(1), NEIGHBOURS), "PCA(n_components=1) is not a scaler"),
-        (make_pipeline(StandardScaler(), MinMaxScaler(), NEIGHBOURS), "the pipeline has 2 steps before KNeighborsClas"),
+        (make_pipeline(StandardScaler(with_mean=False), NEIGHBORS), "StandardScaler(with_mean=False) has options"),
+        (make_pipeline(MinMaxScaler(clip=True), NEIGHBORS), "MinMaxScaler(clip=True) has options that no exact"),
+        (make_pipeline(MinMaxScaler((-1, 1)), NEIGHBORS), "MinMaxScaler(feature_range=(-1, 1)) has options"),
+        (make_pipeline(RobustScaler(unit_variance=True), NEIGHBORS), "RobustScaler(unit_variance=True) has options"),
+        (make_pipeline(RobustScaler(quantile_range=(10, 90)), NEIGHBORS), "(quantile_range=(10, 90)) has options"),
+        (make_pipeline(PCA(1), NEIGHBORS), "PCA(n_components=1) is not a scaler"),
+        (make_pipeline(StandardScaler(), MinMaxScaler(), NEIGHBORS), "the pipeline has 2 steps before KNeighborsClas"),
         (KNeighborsClassifier(weights="distance"), "there is no exact evaluator for KNeighborsClassifier(weights='dis"),
         (DecisionTreeClassifier(random_state=0), "there is no exact evaluator for DecisionTreeClassifier()"),
         (OwnPipeline([("model", GaussianNB())]), "is not scikit-learn's own Pipeline"),
@@ -78,11 +78,11 @@ def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     weights = np.linspace(1, 2, 178)
     few = Splits.from_cv(ShuffleSplit(3, test_size=9, random_state=0), X, y)
     against = module.reasons_to_fit_estimator(
-        NEIGHBOURS, X, y, few, "roc_auc_ovr", sample_weight=weights, fit_params={"a": 1}
+        NEIGHBORS, X, y, few, "roc_auc_ovr", sample_weight=weights, fit_params={"a": 1}
     )
     for part in ("does not score by 'roc_auc_ovr'", "fit has parameters"):
         assert part in " ".join(against)
-    against = module.reasons_to_fit_estimator(NEIGHBOURS, X, y, few, sample_weight=weights)
+    against = module.reasons_to_fit_estimator(NEIGHBORS, X, y, few, sample_weight=weights)
     for part in ("samples have weights", "a test set that is not a fold of a partition has fewer than 16 samples"):
         assert part in " ".join(against)
     series = Splits.from_cv(TimeSeriesSplit(3), X, y)  # labels are sorted
@@ -90,7 +90,7 @@ def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     assert (
         "or one class"
         in choose_evaluator(
-            NEIGHBOURS, X[:90], np.repeat([0, 1], 45), Splits([(np.arange(20), np.arange(20, 40))], 90)
+            NEIGHBORS, X[:90], np.repeat([0, 1], 45), Splits([(np.arange(20), np.arange(20, 40))], 90)
         ).reason
     )
     missing = X.copy()
@@ -112,7 +112,7 @@ def test_splits_must_be_splits():
         choose_evaluator(StandardScaler(), X, y, Splits.from_cv(5, X, y))
 
 
-@pytest.mark.parametrize("model", [NEIGHBOURS, DecisionTreeClassifier()])
+@pytest.mark.parametrize("model", [NEIGHBORS, DecisionTreeClassifier()])
 def test_continuous_targets_are_not_classes(model):
     for make in (choose_evaluator, lambda model, X, y, folds: GenericEvaluator(X, y, folds, model)):
         with pytest.raises(PqswarmError, match="Unknown label type: continuous"):
@@ -121,7 +121,7 @@ def test_continuous_targets_are_not_classes(model):
 
 
 def test_seconds_are_measured_once():
-    for model, most in ((NEIGHBOURS, 3), (DecisionTreeClassifier(random_state=0), 3)):
+    for model, most in ((NEIGHBORS, 3), (DecisionTreeClassifier(random_state=0), 3)):
         choice = choose_evaluator(model, X, y, folds)
         asked = []
         errors = choice.evaluator.errors
@@ -174,7 +174,7 @@ def test_which_estimators_accept_missing_values(model, takes):
 def test_missing_values_are_allowed_if_the_estimator_accepts_them():
     X, y, folds = with_missing()
     masks = random_masks(2, 13, 1)
-    for model in (DecisionTreeClassifier(random_state=0), make_pipeline(SimpleImputer(), StandardScaler(), NEIGHBOURS)):
+    for model in (DecisionTreeClassifier(random_state=0), make_pipeline(SimpleImputer(), StandardScaler(), NEIGHBORS)):
         found = choose_evaluator(model, X, y, folds).evaluator.error_counts(masks)
         for mask, counts in zip(masks, found, strict=True):
             for (train, test), count in zip(folds.split(), counts, strict=True):
@@ -183,7 +183,7 @@ def test_missing_values_are_allowed_if_the_estimator_accepts_them():
     row, column = np.argwhere(np.isnan(X))[0]
     message = rf"feature {column} of sample {row} is NaN, which KNeighborsClassifier does not accept: put an imputer"
     with pytest.raises(PqswarmError, match=message):
-        choose_evaluator(make_pipeline(StandardScaler(), NEIGHBOURS), X, y, folds)
+        choose_evaluator(make_pipeline(StandardScaler(), NEIGHBORS), X, y, folds)
     with pytest.raises(PqswarmError, match="use scaling='none'"):
         GenericEvaluator(X, y, folds, DecisionTreeClassifier())
     X[4, 7] = np.inf
@@ -233,8 +233,8 @@ def test_weights_of_a_regressor():
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (NEIGHBOURS, {}, "KNeighborsClassifier does not accept sample_weight: leave it out"),
-        (make_pipeline(StandardScaler(), NEIGHBOURS), {}, "KNeighborsClassifier does not accept sample_weight"),
+        (NEIGHBORS, {}, "KNeighborsClassifier does not accept sample_weight: leave it out"),
+        (make_pipeline(StandardScaler(), NEIGHBORS), {}, "KNeighborsClassifier does not accept sample_weight"),
         (GaussianNB(), {"sample_weight": [1.0]}, "sample_weight must hold a finite number of at least 0 for each of"),
         (GaussianNB(), {"sample_weight": -np.ones(178)}, "sample_weight must hold a finite number"),
         (GaussianNB(), {"sample_weight": np.zeros(178)}, "sample_weight must hold a finite number"),

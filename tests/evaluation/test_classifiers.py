@@ -44,7 +44,7 @@ def test_equal_classifiers_are_one():
     assert len({one, ANY(one.settings)}) == 1
 
 
-def test_grid_of_neighbours_and_distances():
+def test_grid_of_neighbors_and_distances():
     grid = {"metric": ("manhattan", "chebyshev", "cosine"), "n_neighbors": (1, 3, 9)}
     found = KNN.search_grid(X, y, folds, grid=grid)
     rows = found.table()
@@ -87,7 +87,7 @@ def test_mistakes_in_grids_are_named():
         KERNEL.search_grid(X, y, folds, grid={"with": (1,)})
 
 
-def test_only_usable_points_are_best_and_the_ring_has_the_colour_of_text():
+def test_only_usable_points_are_best_and_the_ring_has_the_color_of_text():
     import matplotlib as mpl
 
     found = GridSearchResult(("a", "b"), (("x", 1), ("y", 1)), np.array([0.8, 0.9]), (True, False))
@@ -198,10 +198,10 @@ from pqswarm.evaluation import Classifier, Parameters, parameter
 class CentroidHyperparameters(Parameters):
     """Hyperparameters of the nearest centroid."""
 
-    metric: str = parameter(default="euclidean", meaning="distance to the centres", choices=("euclidean", "manhattan"))
+    metric: str = parameter(default="euclidean", meaning="distance to the centers", choices=("euclidean", "manhattan"))
 
 class Centroid(Classifier):
-    """The class whose centre is nearest."""
+    """The class whose center is nearest."""
 
     name, title = "centroid", "Nearest centroid"
     Hyperparameters = CentroidHyperparameters

@@ -1,4 +1,4 @@
-"""The filters against slow twins and scikit-learn, on informative features, and on edge cases."""
+"""The filters against slow reference implementations and scikit-learn, on informative features, and on edge cases."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def samples(seed, n=40, n_features=7, n_classes=3, levels=None):
 
 @pytest.mark.parametrize("levels", [None, 2, 6])
 @pytest.mark.parametrize("seed", range(3))
-def test_slow_twins_agree(seed, levels):
+def test_reference_implementations_agree(seed, levels):
     X, y = samples(seed, levels=levels)
     X[:, 4] = X[:, 0]  # a copy
     assert (scores.bin_features(X, scores.number_of_bins(len(X))) == reference.binned(X)).all()

@@ -41,7 +41,7 @@ def test_paper_data_in_full_against_cross_val_score(paper_events):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [1, 2, 7, 15])
 @pytest.mark.parametrize("name", ["wine", "breast-cancer", "pq"])
-def test_neighbours_and_metrics_against_the_definition(name, k, metric):
+def test_neighbors_and_metrics_against_the_definition(name, k, metric):
     X, y, folds = dataset(name)
     check_against_definition(X, y, folds, k, metric, random_masks(2 * DEPTH, X.shape[1], seed=k), scaling="once")
 
@@ -105,7 +105,7 @@ def test_outliers_under_scaling_by_fold():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_sharp_bounds(metric):
-    """Samples on a line: pivot differences equal the distances, and rounding must not exclude neighbours."""
+    """Samples on a line: pivot differences equal the distances, and rounding must not exclude neighbors."""
     for seed in range(10):
         t = np.random.default_rng(seed).random(300)
         X = np.outer(t, np.random.default_rng(99).random(60) + 0.5)
@@ -167,7 +167,7 @@ def test_unequal_folds_and_classes():
         assert error == pytest.approx(np.mean(wrong / folds.sizes), abs=1e-15)
 
 
-def test_neighbours():
+def test_neighbors():
     X, y, folds = dataset("wine")
     found = KNNEvaluator(X, y, folds, 4).neighbors(np.arange(13))
     d = knn_distances(scale_by_extremes(X, X), scale_by_extremes(X, X), "manhattan")

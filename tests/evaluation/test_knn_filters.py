@@ -143,7 +143,7 @@ def guarded(array, at_end):
 
 
 def check_reads():
-    """Search neighbours with guarded memory around the arrays."""
+    """Search neighbors with guarded memory around the arrays."""
     rng = np.random.default_rng(5)
     for n, p, metric, at_end in itertools.product((32, 97, 2300), (2, 20), range(3), (True, False)):
         X = rng.integers(0, 4, (n, p)).astype(float) if at_end else rng.standard_normal((n, p))

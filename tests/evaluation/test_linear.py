@@ -157,7 +157,7 @@ def test_a_refused_subset_does_not_stop_a_search():
         GenericEvaluator(X[:, [6, 6]], y, folds, LDA()).errors([[True, False]])
 
 
-def test_recognised_estimators():
+def test_recognized_estimators():
     assert find_classifier(LDA()).settings == {"solver": "svd", "shrinkage": 0.0}
     assert find_classifier(LDA(solver="lsqr", shrinkage=0.5)).settings["shrinkage"] == 0.5
     others = [LDA(priors=[0.5, 0.5]), LDA(solver="lsqr", shrinkage="auto"), LDA(tol=1e-3)]

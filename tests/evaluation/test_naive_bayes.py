@@ -216,7 +216,7 @@ def test_underflow_rules_out_classes_as_plain_densities_do():
     assert pqswarm.KernelNB(0.004, underflow=True).fit(X, y).predict(new).tolist() == plain.argmax(axis=1).tolist()
 
 
-def neighbourhood(rng, count, n_features):
+def neighborhood(rng, count, n_features):
     """Masks that differ from one another by a feature or two, as in searches, some repeated."""
     masks = np.tile(rng.random(n_features) < 0.4, (count, 1))
     masks ^= rng.random(masks.shape) < 1.5 / n_features
@@ -259,7 +259,7 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
         evaluator = KernelNBEvaluator(X, y, folds, width, *limits, scaling=scaling, n_jobs=n_jobs)
         for masks in (random_masks(1, n_features, seed), random_masks(7, n_features, seed)):
             assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
-        masks = np.concatenate([neighbourhood(rng, 40, n_features), random_masks(20, n_features, seed)])
+        masks = np.concatenate([neighborhood(rng, 40, n_features), random_masks(20, n_features, seed)])
         assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
 
 
@@ -267,7 +267,7 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
 @given(st.integers(1, 40), st.integers(1, 70), st.booleans(), st.integers(0, 1000))
 def test_shared_sums_hold_every_selected_feature_once(count, n_features, similar, seed):
     rng = np.random.default_rng(seed)
-    masks = neighbourhood(rng, count, n_features) if similar else random_masks(count, n_features, seed)
+    masks = neighborhood(rng, count, n_features) if similar else random_masks(count, n_features, seed)
     parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
     features = np.empty(masks.sum(), dtype=np.int64)
     if not len(masks):

@@ -1,5 +1,6 @@
 """The page on event classes is that of the preset `paper`."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -11,8 +12,14 @@ PAGE = (DOCS / "reference/events-table.md").read_text(encoding="utf-8")
 
 def ranges_on_the_page():
     """Lower and upper end of each parameter that has a row of its own, as often as it has one."""
-    rows = re.findall(r"^\|[^|]*\| `(\w+)` \| ([\d.]+) to ([\d.]+) (?:pu|cycles) \|$", PAGE, re.MULTILINE)
-    return {(name, float(low), float(high)) for name, low, high in rows}
+    ranges = set()
+    with (DOCS / "reference/event-parameters.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            name = re.fullmatch(r"`(\w+)`", row["parameter"])
+            ends = re.fullmatch(r"([\d.]+) to ([\d.]+) (?:pu|cycles)", row["range"])
+            if name and ends:
+                ranges.add((name[1], float(ends[1]), float(ends[2])))
+    return ranges
 
 
 def test_the_page_lists_the_classes_in_order_with_their_pictures():

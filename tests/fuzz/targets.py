@@ -1,4 +1,4 @@
-"""Examine a case: read it; analyse, plot and export whatever a reader accepts, as users do."""
+"""Examine a case: read it; analyze, plot and export whatever a reader accepts, as users do."""
 
 import contextlib
 import io
@@ -139,7 +139,7 @@ def try_recording(reader, folder, rng, shares):
 
 
 def analyze(source, draw, **known):
-    """Analyse a recording and check every form of the analysis except the command's."""
+    """Analyze a recording and check every form of the analysis except the command's."""
     from pqswarm.identify.show.figures import plot_event
 
     template = Site.template(source)

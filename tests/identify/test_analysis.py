@@ -274,7 +274,7 @@ def test_a_phase_at_zero_is_an_interruption_whatever_the_model_thinks():
     assert (one.event.type, one.label) == ("interruption", "interruption")
 
 
-def test_the_window_leaves_out_the_neighbours():
+def test_the_window_leaves_out_the_neighbors():
     t = np.arange(round(2.0 * RATE)) / RATE
     wave = 325 * np.sin(2 * np.pi * 50 * t + 0.2)
     wave[(t > 1.0) & (t <= 1.1)] *= 0.5

@@ -1,4 +1,4 @@
-"""An archive: each content analysed once, corrections that last, hostile files."""
+"""An archive: each content analyzed once, corrections that last, hostile files."""
 
 import contextlib
 import gc

@@ -208,7 +208,7 @@ def test_data_sets_and_models_are_no_recordings(tmp_path):
 
 
 def test_the_death_of_a_worker_stops_no_other_file(folder, monkeypatch):
-    """Files "two" end their worker, each time or once; those of a pool that died are analysed again."""
+    """Files "two" end their worker, each time or once; those of a pool that died are analyzed again."""
     write_comtrade(sag(231), folder / "three.cfg")
     begun = []
 

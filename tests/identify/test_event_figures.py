@@ -1,4 +1,4 @@
-"""Figures of events: one axis of time, units that read well, colours that tell systems apart, names of any script."""
+"""Figures of events: one axis of time, units that read well, colors that tell systems apart, names of any script."""
 
 from dataclasses import replace
 

@@ -204,7 +204,7 @@ def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
         other.finish(file, [found_in(place.folder / "a.csv")])
         assert watcher.run_once()
     assert place.analyze.asked == []
-    assert [one["type"] for one in place.told()] == ["sag"]  # told, whoever analysed it
+    assert [one["type"] for one in place.told()] == ["sag"]  # told, whoever analyzed it
 
 
 def test_an_event_that_was_cut_is_told_again_when_its_file_is_complete(place):

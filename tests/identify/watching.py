@@ -28,7 +28,7 @@ def analyzed(*results):
     return AnalyzedFile(results, analyzer="test")
 
 
-class Analyser:
+class Analyzer:
     def __init__(self):
         self.asked = []
 
@@ -40,10 +40,10 @@ class Analyser:
 
 
 class Place:
-    """A folder, its archive and what was analysed in it."""
+    """A folder, its archive and what was analyzed in it."""
 
     def __init__(self, folder):
-        self.folder, self.analyze, self.said = folder / "incoming", Analyser(), []
+        self.folder, self.analyze, self.said = folder / "incoming", Analyzer(), []
         self.folder.mkdir()
         self.home = folder / "archive"
         self.lines = folder / "events.jsonl"

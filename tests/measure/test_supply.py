@@ -147,7 +147,7 @@ def test_the_user_has_the_last_word():
         Site.read('[channels.U1]\nstate = "derivd"')
 
 
-def test_a_line_to_line_nominal_voltage_is_recognised():
+def test_a_line_to_line_nominal_voltage_is_recognized():
     network = recording(*three(20e3 * np.sqrt(2 / 3)))
     found = characterize(network, nominal_voltage=20e3)
     assert [one.reference for one in found.channels] == pytest.approx([11_547.0] * 3, abs=1)

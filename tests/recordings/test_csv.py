@@ -365,7 +365,7 @@ def test_time_is_linear_in_the_length_of_text(name, content, reason, tmp_path):
     assert usual_seconds(time.process_time() - begin) < SECONDS
 
 
-def test_words_of_high_bytes_are_recognised():
+def test_words_of_high_bytes_are_recognized():
     assert decode_text("Spannung f\u00fcr \u00dcbung".encode("latin-1"))[1] == "latin-1"
     assert decode_text("\u0448\u0438\u043d\u0430 \u043f\u0435\u0440\u0432\u0430\u044f".encode("cp1251"))[1] == "cp1251"
 

@@ -25,13 +25,13 @@ def predictions(labels_of, data, y, splits, *settings, scaling="none"):
 
 
 def knn_predictions(data, y, splits, k, metric, scaling="none"):
-    """Predictions by k-NN, and where a tie decided which events are neighbours."""
+    """Predictions by k-NN, and where a tie decided which events are neighbors."""
     ties = []
 
     def labels_of(train, labels, test):
-        neighbours, tied = knn_neighbors(test, train, k, metric)
+        neighbors, tied = knn_neighbors(test, train, k, metric)
         ties.append(tied)
-        return knn_vote(labels, neighbours)
+        return knn_vote(labels, neighbors)
 
     found = predictions(labels_of, data, y, splits, scaling=scaling)
     tied = np.zeros(len(y), dtype=bool)

@@ -40,12 +40,12 @@ def knn_neighbors(test, train, k, metric):
 
 
 def knn_labels(train, labels, test, k=3, metric="manhattan"):
-    """Return the class of each test sample: the majority of its k neighbours, of equal votes the smallest label."""
+    """Return the class of each test sample: the majority of its k neighbors, of equal votes the smallest label."""
     return knn_vote(labels, knn_neighbors(test, train, k, metric)[0])
 
 
 def knn_vote(labels, neighbors):
-    """Return the most frequent label of each row of neighbours; of equal votes the smallest label."""
+    """Return the most frequent label of each row of neighbors; of equal votes the smallest label."""
     return np.array([np.bincount(labels[nearest]).argmax() for nearest in neighbors], dtype=np.int64)
 
 

@@ -69,10 +69,10 @@ class UPSO2D:
         s1, s2 = self.draw_pair() if self.separate else (r1, r2)
         for i in range(ps):
             around = sorted({(i - 1) % ps, i, (i + 1) % ps})
-            neighbour = min(around, key=lambda k: self.pbest_f[k])
+            neighbor = min(around, key=lambda k: self.pbest_f[k])
             cog = self.learn_from(self.pbest[i], self.x[i])
             soc1 = self.learn_from(self.gbest, self.x[i])
-            soc2 = self.learn_from(self.pbest[neighbour], self.x[i])
+            soc2 = self.learn_from(self.pbest[neighbor], self.x[i])
             own = self.learn_from(self.x[i], [False] * n)
             for row in range(2):
                 for j in range(n):

@@ -6,9 +6,9 @@ SLICES = 200  # per sample
 
 
 def half_cycle_rms(samples, sampling_rate, frequency):
-    """Centres [s] and RMS of windows of one cycle, each half a cycle after the last, from half a sample early."""
+    """Centers [s] and RMS of windows of one cycle, each half a cycle after the last, from half a sample early."""
     cycle = sampling_rate / frequency
-    centres, values = [], []
+    centers, values = [], []
     begin = -0.5
     while begin + cycle <= len(samples) - 0.5 + 1e-6:
         places = begin + (np.arange(round(cycle * SLICES)) + 0.5) * cycle / round(cycle * SLICES)
@@ -20,6 +20,6 @@ def half_cycle_rms(samples, sampling_rate, frequency):
             b = samples[min(left + 1, len(samples) - 1)] ** 2
             total += a + part * (b - a)
         values.append(np.sqrt(total / len(places)))
-        centres.append((begin + cycle / 2) / sampling_rate)
+        centers.append((begin + cycle / 2) / sampling_rate)
         begin += cycle / 2
-    return np.array(centres), np.array(values)
+    return np.array(centers), np.array(values)

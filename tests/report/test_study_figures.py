@@ -134,7 +134,7 @@ def test_a_curve_at_some_evaluations_is_that_of_all_of_them():
         assert np.array_equal(one.get_xydata(), two.get_xydata())
 
 
-def test_the_reference_of_the_plan_is_emphasised():
+def test_the_reference_of_the_plan_is_emphasized():
     rows, base = accuracy(["mine", "GA", "2D-UPSO"])
     figures = [
         plot_convergence(curves(list(rows), 3, 50), None, Palette(rows, "mine")),
@@ -407,7 +407,7 @@ def test_confusion_without_errors_or_events():
     assert titles == ["All features: 0 of 2 misclassified (0.00 %)", "Selected features: 0 of 0 misclassified (0.00 %)"]
 
 
-def test_the_grid_is_drawn_in_the_colours_of_the_report_with_its_lines_named():
+def test_the_grid_is_drawn_in_the_colors_of_the_report_with_its_lines_named():
     points = tuple((metric, k) for metric in ("manhattan", "cosine") for k in (1, 3))
     grid = GridSearchResult(
         ("metric", "n_neighbors"), points, np.array([0.8, 0.7, 0.9, 0.6]), (True, True, False, False)

@@ -1,4 +1,4 @@
-"""Colours, contrast and places of labels; and that the style stands alone."""
+"""Colors, contrast and places of labels; and that the style stands alone."""
 
 import itertools
 import subprocess
@@ -50,10 +50,10 @@ def test_figures_in_cells_are_legible_on_light_and_dark_pages(page):
 OWN = [f"algorithm {i}" for i in range(60)]
 
 
-@pytest.mark.parametrize("colour", [GREY, *map(Palette(MANY).color, MANY)])
-def test_colours_show_on_light_and_dark_pages(colour):
-    assert contrast(to_rgb(colour), (1, 1, 1)) > 2.3
-    assert contrast(to_rgb(colour), to_rgb("#14171c")) > 3.3
+@pytest.mark.parametrize("color", [GREY, *map(Palette(MANY).color, MANY)])
+def test_colors_show_on_light_and_dark_pages(color):
+    assert contrast(to_rgb(color), (1, 1, 1)) > 2.3
+    assert contrast(to_rgb(color), to_rgb("#14171c")) > 3.3
 
 
 def test_algorithms_look_the_same_in_every_report():
@@ -65,7 +65,7 @@ def test_algorithms_look_the_same_in_every_report():
     assert len(looks) == 6
 
 
-def test_colours_differ_for_the_colour_blind():
+def test_colors_differ_for_the_color_blind():
     # Machado et al. 2009, severity 1: protanopia and deuteranopia, in linear RGB; distances in CIELAB.
     views = [
         np.eye(3),
@@ -73,15 +73,15 @@ def test_colours_differ_for_the_colour_blind():
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     ]
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    colours = [GREY, *map(Palette(MANY).color, MANY)]
-    assert len(set(colours)) == 13
-    rgb = np.array([to_rgb(colour) for colour in colours])
+    colors = [GREY, *map(Palette(MANY).color, MANY)]
+    assert len(set(colors)) == 13
+    rgb = np.array([to_rgb(color) for color in colors])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     for view in views:
         xyz = np.cbrt(np.clip(linear @ np.transpose(view), 0, 1) @ to_xyz.T / [0.9505, 1, 1.089])
         lab = np.stack([116 * xyz[:, 1], 500 * (xyz[:, 0] - xyz[:, 1]), 200 * (xyz[:, 1] - xyz[:, 2])], axis=1)
         assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(lab, 2)) > 15
-        blue = colours.index(COLORS[0])  # of the paper's algorithm
+        blue = colors.index(COLORS[0])  # of the paper's algorithm
         assert min(np.linalg.norm(lab[blue] - other) for other in np.delete(lab, blue, axis=0)) > 24
 
 
@@ -102,7 +102,7 @@ def test_all_looks_of_a_study_differ():
         assert len({palette.marker(title) for title in titles[:11]}) == len(titles[:11])
 
 
-def test_colours_of_other_algorithms_go_by_order():
+def test_colors_of_other_algorithms_go_by_order():
     def looks(titles, baseline=None):
         palette = Palette(titles, baseline)
         return [(palette.color(title), palette.marker(title), palette.line(title)["ls"]) for title in titles]

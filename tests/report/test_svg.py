@@ -38,7 +38,7 @@ def test_pages_are_well_formed_and_say_what_they_show(pages):
         assert re.fullmatch(r"0 0 [\d.]+ [\d.]+", root.get("viewBox"))
 
 
-def test_pages_take_the_colours_of_their_surroundings(pages):
+def test_pages_take_the_colors_of_their_surroundings(pages):
     for name, text in pages.items():
         assert INK not in text
         assert "currentColor" in text

@@ -135,7 +135,7 @@ def test_negative_likelihoods_are_clipped_at_zero():
     assert set(plain.ask().sum(axis=1)) == {2}  # no wheel: the likeliest
 
 
-def test_neighbours_alone_are_learnt_from_without_unification():
+def test_neighbors_alone_are_learnt_from_without_unification():
     errors = np.linspace(0.1, 0.9, 30)[np.random.default_rng(2).permutation(30)]
     for neighbors in (1, 4):
         search = UPSO2D(9, 3, {"neighbors": neighbors, "cognitive": 0.0, "unification": 0.0})

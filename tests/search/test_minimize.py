@@ -70,8 +70,8 @@ def test_defaults_are_those_of_the_paper():
         ({"randomness": "elemnt"}, "did you mean 'element'"),
         ({"clip_negative": 1}, "clip_negative .* true or false"),
         ({"size": 0}, "size must be an integer of at least 1, or None"),
-        (3, "must be a UPSO2DParameters or a mapping"),
-        (SearchParameters(), "must be a UPSO2DParameters or a mapping"),
+        (3, "must be a mapping of names to values, not 3"),
+        (SearchParameters(), "not parameters of another kind"),
     ],
 )
 def test_wrong_parameters_are_named(given, message):

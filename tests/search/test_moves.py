@@ -72,7 +72,7 @@ def test_velocities_in_two_dimensions(unification):
         assert same_bits(made, expected)
 
 
-def test_neighbours_and_trust():
+def test_neighbors_and_trust():
     rng = np.random.default_rng(2)
     for count, neighbors in ((2, 1), (3, 4), (30, 1), (30, 7), (30, 100)):
         errors, previous = rng.integers(0, 4, (2, count)) / 4.0

@@ -54,7 +54,7 @@ def test_the_selector_obeys(by_name):
     constraints = {
         "fixed": list(named[[2, 7]]),
         "excluded": list(named[[0, 12]]),
-        "groups": {"ash": list(named[[3, 4, 5]]), "colour": list(named[[8, 9]])},
+        "groups": {"ash": list(named[[3, 4, 5]]), "color": list(named[[8, 9]])},
     }
     selector = quick(constraints=constraints).fit(frame, y)
     assert all(obeys(point.support) for point in selector.front_)

@@ -43,16 +43,16 @@ def test_predictions_are_those_of_the_refitted_estimator():
 def mixed():
     wine = load_wine(as_frame=True)
     frame = wine.data[["alcohol", "hue", "flavanoids"]].copy()
-    frame["colour"] = pd.Categorical(np.where(frame.hue > 1, "red", "blue"))
+    frame["color"] = pd.Categorical(np.where(frame.hue > 1, "red", "blue"))
     frame["cellar"] = np.array(["north", "south", "east"])[np.arange(178) % 3]
     return frame, wine.target
 
 
 def test_frames_reach_the_estimator(mixed):
     frame, target = mixed
-    encode = make_column_transformer((OneHotEncoder(), ["cellar", "colour"]), remainder="passthrough")
+    encode = make_column_transformer((OneHotEncoder(), ["cellar", "color"]), remainder="passthrough")
     model = make_pipeline(encode, DecisionTreeClassifier(max_depth=3))
-    selector = quick(model, cv=3, max_evaluations=12, constraints={"fixed": ["cellar", "colour"]}).fit(frame, target)
+    selector = quick(model, cv=3, max_evaluations=12, constraints={"fixed": ["cellar", "color"]}).fit(frame, target)
     assert list(selector.get_feature_names_out()) == list(frame.columns[selector.support_])
     assert isinstance(selector.transform(frame), pd.DataFrame)
     assert selector.score(frame, target) > 0.8
@@ -68,13 +68,13 @@ def test_frames_reach_the_estimator(mixed):
 def test_columns_that_are_refused_are_named(mixed):
     frame, target = mixed
     tree = DecisionTreeClassifier(max_depth=3)
-    refusal = r"refuses 2 features, 'colour' \(could not.*\), 'cellar' \(could not.*make_column_selector.*'excluded'"
+    refusal = r"refuses 2 features, 'color' \(could not.*\), 'cellar' \(could not.*make_column_selector.*'excluded'"
     with pytest.raises(PqswarmError, match=refusal):
         quick(tree, cv=3, max_evaluations=4).fit(frame, target)
-    left = quick(tree, cv=3, max_evaluations=4, constraints={"excluded": ["colour", "cellar"]}).fit(frame, target)
+    left = quick(tree, cv=3, max_evaluations=4, constraints={"excluded": ["color", "cellar"]}).fit(frame, target)
     assert not left.support_[3:].any()
     holes = frame.assign(alcohol=frame.alcohol.mask(frame.index == 3))
-    with pytest.raises(PqswarmError, match=r"refuses 3 features, 'alcohol' \(Input X contains NaN\), 'colour'"):
+    with pytest.raises(PqswarmError, match=r"refuses 3 features, 'alcohol' \(Input X contains NaN\), 'color'"):
         quick(KNeighborsClassifier(3), cv=3, max_evaluations=4).fit(holes, target)
     with pytest.raises(PqswarmError, match="feature 'alcohol' of sample 3 is NaN"):
         quick(max_evaluations=4).fit(holes[["hue", "alcohol"]], target)
@@ -97,7 +97,7 @@ def test_columns_that_need_company_are_not_refused(mixed):
         quick(Needy(), cv=3, max_evaluations=8).fit(numbers[["alcohol", "flavanoids"]], target)
 
 
-@pytest.mark.parametrize("columns", [["cellar", "colour"], "cellar", [3, 4], slice(3, 5)])
+@pytest.mark.parametrize("columns", [["cellar", "color"], "cellar", [3, 4], slice(3, 5)])
 def test_column_transformers_find_columns_by_a_selector(mixed, columns):
     frame, target = mixed
     tree = DecisionTreeClassifier(max_depth=3)

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the statistics, each from its definition."""
+"""Slow, obvious versions of the statistics, each from its definition."""
 
 from math import nan
 from statistics import NormalDist, mean, median, pvariance, variance

@@ -1,4 +1,4 @@
-"""Friedman's test, Hommel's procedure, tests against a control, contrasts: the paper, libraries, slow twins."""
+"""Friedman's test, Hommel's procedure, tests against a control, contrasts: the paper, libraries, slow versions."""
 
 import json
 from math import sqrt

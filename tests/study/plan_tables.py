@@ -53,7 +53,7 @@ PARTS = (
         MultiversePlan,
         '[multiverse]\ndesign = "array"\nspecifications = 16\n\n[multiverse.choices]\nfolds.number = [10, 5]\n'
         'algorithms."*".randomness = ["element", "particle"]\n\n[multiverse.choices.events]\nuniform = {}\n'
-        '"in steps" = { dataset.preset = "paper-grid" }\n\n[multiverse.marked]\nours = { events = "in steps" }\n',
+        'grid = { dataset.preset = "paper-grid" }\n\n[multiverse.marked]\nours = { events = "grid" }\n',
     ),
 )
 SEVERAL = """

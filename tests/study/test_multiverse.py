@@ -131,7 +131,7 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
 def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(multiverse_toml())
-    assert "unknown specification 'r9'" in refused("study", "small.toml", "--reading", "r9")
+    assert "unknown specification 'r9'" in refused("study", "small.toml", "--specification", "r9")
     none = refused("study", "smoke", "--specification", "r1")
     assert "the plan has no multiverse, so it has no specification 'r1'" in none
     run("study", "small.toml", "--specification", "r2", "--jobs", "1")
@@ -259,7 +259,7 @@ def test_a_report_on_some_of_the_specifications(finished, tmp_path):
     lines = (tmp_path / "part" / "runs.csv").read_text().splitlines()
     assert list(dict.fromkeys(line.partition(",")[0] for line in lines[1:])) == kept
     assert not (tmp_path / "part" / "nb-choices.csv").exists()  # what is left of a design is not balanced
-    for where, message in (({"colour": "red"}, "unknown choice of --where 'colour'"), ({choice: "x"}, "'x'")):
+    for where, message in (({"color": "red"}, "unknown choice of --where 'color'"), ({choice: "x"}, "'x'")):
         with pytest.raises(PqswarmError, match=message):
             write_report(finished, where=where)
 

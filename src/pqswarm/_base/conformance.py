@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters
+from pqswarm._base.typing import ArrayLike
 from pqswarm.errors import PqswarmError
 
 

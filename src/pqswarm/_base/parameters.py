@@ -162,7 +162,8 @@ class Parameters:
         if type(given) is cls:
             return given
         if not isinstance(given, Mapping):
-            raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
+            found = "parameters of another kind" if isinstance(given, Parameters) else repr(given)
+            raise PqswarmError(f"parameters must be a mapping of names to values, not {found}.")
         known = [field.name for field in dataclasses.fields(cls)]
         for name in given:
             check_name(f"parameter{cls._owner}", name, known)

@@ -75,7 +75,7 @@ window.pq = window.pq || {};
   pq.integers = (text) => new Int16Array(bytes(text));
   pq.floats = (text) => (text === null || text === undefined ? null : new Float32Array(bytes(text)));
 
-  // Colours refer to the style sheet, so they follow the theme.
+  // Colors refer to the style sheet, so they follow the theme.
   pq.phaseColor = (phase, index = 0) => {
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;

@@ -233,12 +233,12 @@ window.pq = window.pq || {};
       const [from, to] = [this.cursors.A, this.cursors.B].sort((a, b) => a - b);
       if (to > from) this.show(from - 0.1 * (to - from), to + 0.1 * (to - from));
     }
-    centre(t, span = this.range[1] - this.range[0]) {
+    center(t, span = this.range[1] - this.range[0]) {
       const wide = Math.min(Math.max(span, this.minSpan), this.seconds);
       const start = Math.min(Math.max(t - wide / 2, 0), this.seconds - wide);
       this.show(start, start + wide);
     }
-    pan(seconds) { this.centre((this.range[0] + this.range[1]) / 2 + seconds); }
+    pan(seconds) { this.center((this.range[0] + this.range[1]) / 2 + seconds); }
     zoom(factor, t = (this.range[0] + this.range[1]) / 2) {
       const [from, to] = this.range;
       const span = Math.min(Math.max((to - from) * factor, this.minSpan), this.seconds);
@@ -296,7 +296,7 @@ window.pq = window.pq || {};
       this.lastEvent = event.index;
       this.reveal(event.channels);
       const { t, span, a, b } = this.placeOf(event);
-      this.centre(t, span);
+      this.center(t, span);
       this.setCursor("A", a);
       this.setCursor("B", b);
       this.options.onevent?.(event.index);

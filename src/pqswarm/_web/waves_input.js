@@ -39,7 +39,7 @@ window.pq = window.pq || {};
         "]": () => viewer.pan(0.5 * span), PageDown: () => viewer.pan(0.5 * span),
         0: () => viewer.showAll(), Home: () => viewer.showAll(), End: () => viewer.showAll(),
         Backspace: () => viewer.back(),
-        c: () => viewer.centre(viewer.cursors[viewer.active], span),
+        c: () => viewer.center(viewer.cursors[viewer.active], span),
         n: () => viewer.goToEvent(1), p: () => viewer.goToEvent(-1),
         z: () => viewer.showBetween(), "?": () => viewer.toggleKeys(),
       }[event.key.length === 1 ? event.key.toLowerCase() : event.key];

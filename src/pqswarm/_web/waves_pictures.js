@@ -6,7 +6,7 @@
   // A swatch with the line style of a phase.
   pq.dashed = ({ color, dash }) => pq.svg("svg", { class: "swatch-line", width: 22, height: 8, "aria-hidden": "true" },
     pq.svg("path", { d: "M1 4h20", style: { stroke: color, strokeDasharray: dash } }));
-  // Colours of the phases by convention; the choice is kept, and all pages of this browser follow it.
+  // Colors of the phases by convention; the choice is kept, and all pages of this browser follow it.
   const PHASES = "pqswarm-phases";
   const CONVENTIONS = { "": "Color-blind safe", iec: "IEC 60445: brown, black, gray", us: "US 208 V: black, red, blue", "us-high": "US 480 V: brown, orange, yellow", ryb: "Red, yellow, blue", ygr: "Yellow, green, red" };
   const applyPhases = (name) => {
@@ -18,7 +18,7 @@
     if (kept in CONVENTIONS) applyPhases(kept);
   } catch { /* storage is disabled */ }
   pq.phaseChooser = () => {
-    const chooser = pq.el("select", { class: "phases", "aria-label": "Colours of the phases", on: { change: () => {
+    const chooser = pq.el("select", { class: "phases", "aria-label": "Colors of the phases", on: { change: () => {
       applyPhases(chooser.value);
       try {
         localStorage.setItem(PHASES, chooser.value);

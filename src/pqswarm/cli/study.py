@@ -43,7 +43,6 @@ def study(
             "NAME",
             "Run one specification of a multiverse, such as r07.",
             "--specification",
-            "--reading",
             show_default="all",
         ),
     ] = None,
@@ -187,7 +186,6 @@ def show(
             "NAME",
             "Print one specification of a multiverse: of a plan, a file or a folder.",
             "--specification",
-            "--reading",
         ),
     ] = None,
 ) -> None:

@@ -344,7 +344,7 @@ def make_dataset(
         Non-negative seed of the data set.
     preset : str or Preset, default="paper"
         ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
-        A tenth of all events come from the laboratory bench, spread over the classes that it can produce.
+        A tenth of all events come from the simulated test bench, spread over the classes that it can produce.
     n_jobs : int or None, default=None
         Threads; None or -1 uses all cores, or those granted to a worker process.
     progress : callable, default=None

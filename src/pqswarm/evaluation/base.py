@@ -13,11 +13,10 @@ from importlib.resources import files
 from typing import Any, ClassVar, Generic, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_name
 from pqswarm._base.threads import effective_jobs
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, how_to_install, unknown_name
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_for_fold

@@ -9,9 +9,8 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm._base.typing import ArrayLike, BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import MAX_TABLE_BYTES, Evaluator, check_evaluator_labels, check_features, check_target
 from pqswarm.evaluation.estimators import (

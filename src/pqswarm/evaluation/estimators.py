@@ -7,9 +7,8 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import SubsetError
 

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.registry import Registry
-from pqswarm._base.typing import AnyArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.scaling import scale_by_extremes
 

@@ -8,11 +8,10 @@ from math import lcm
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.random import checked_seed, stream
-from pqswarm._base.typing import AnyArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 
 

@@ -6,9 +6,8 @@ from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import (
     ClassificationEvaluator,

@@ -12,14 +12,13 @@ from math import inf
 from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.plotting import new_axes
 from pqswarm._base.random import derived_seed
 from pqswarm._base.registry import Registry
 from pqswarm._base.threads import effective_jobs
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.base import (
     DEVICES,

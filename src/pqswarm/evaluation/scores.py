@@ -6,9 +6,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, ExactEvaluator, SubsetError
 from pqswarm.evaluation.estimators import accepts_argument, refit_fold, take_table

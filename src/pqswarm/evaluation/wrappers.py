@@ -7,10 +7,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer, is_integer
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
 from pqswarm.evaluation.folds import CrossValidation

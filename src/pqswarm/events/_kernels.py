@@ -1,4 +1,4 @@
-"""The laboratory bench in the time domain: compiled code, arrays in, arrays out.
+"""The test bench in the time domain: compiled code, arrays in, arrays out.
 
 Nodal analysis with the trapezoidal rule. Around every change of topology (a diode, the fault, the
 bank) one step is replaced by two half steps of the backward Euler rule, which have the same nodal

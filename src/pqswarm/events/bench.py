@@ -1,6 +1,6 @@
-"""The laboratory bench of the paper as a circuit in the time domain.
+"""The test bench of the paper as a circuit in the time domain.
 
-The paper took about a tenth of its events from a laboratory. This is that bench::
+The paper took about a tenth of its events from a laboratory. This is its test bench::
 
     source e_k -- R_s -- L_s --+-- coupling point k (recorded) --+-- load R
      (k = a, b, c)             |                                 |

@@ -36,7 +36,7 @@ class Preset:
     models : mapping of str to mapping
         For each event class the ranges of its parametric model; these are the classes of the preset.
     bench : mapping of str to mapping
-        For each class that the laboratory bench can produce, the ranges of the circuit.
+        For each class that the simulated test bench can produce, the ranges of the circuit.
     bench_fraction : float or mapping of str to float, default=0.1
         Fraction of all events that come from the bench, spread evenly over the classes that it produces; or for each
         of these classes the fraction of its events.

@@ -17,11 +17,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_name
 from pqswarm._base.parameters import Parameters, parameter
-from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm._base.typing import ArrayLike, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 
 _READ = json.loads((files("pqswarm.features") / "filters.json").read_text(encoding="utf-8"))

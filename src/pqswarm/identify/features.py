@@ -206,9 +206,9 @@ def step_features(capture: FloatArray, cycle: int) -> dict[str, float]:
     span = max(float(level.max() - level.min()), _MIN_STEP)
     ends = max(size // 8, 1)
     normal = max(min((amplitude[0], amplitude[-1], usual), key=lambda value: abs(value - 1)), 1e-3)
-    centred = level - level.mean()
-    power = max(float((centred**2).sum()), size * _MIN_STEP**2)
-    sums = np.concatenate([[0.0], np.cumsum(centred)])
+    centered = level - level.mean()
+    power = max(float((centered**2).sum()), size * _MIN_STEP**2)
+    sums = np.concatenate([[0.0], np.cumsum(centered)])
     # One step: variance explained by two means, split at the best moment.
     cut = np.arange(1, size)
     step_gain = sums[cut] ** 2 * (1 / cut + 1 / (size - cut))
@@ -221,7 +221,7 @@ def step_features(capture: FloatArray, cycle: int) -> dict[str, float]:
     gain = inside**2 * (1 / width + 1 / (size - width))
     best = int(gain.argmax())
     height = float(inside[best] * (1 / width[best] + 1 / (size - width[best])))
-    far = centred[np.abs(centred) > 0.25 * float(np.abs(centred).max())]
+    far = centered[np.abs(centered) > 0.25 * float(np.abs(centered).max())]
     return {
         "level.range": span,
         "level.start": float(level[:ends].mean()),
@@ -236,7 +236,7 @@ def step_features(capture: FloatArray, cycle: int) -> dict[str, float]:
         "dip.fit": float(gain[best] / power),
         "dip.depth": max(-height, _MIN_STEP),
         "rise.height": max(height, _MIN_STEP),
-        "sine.gain": float(_sine_gain_feature(centred) / power),
+        "sine.gain": float(_sine_gain_feature(centered) / power),
         "level.turns": float(np.sum(far[1:] * far[:-1] < 0)) if span > 3 * _MIN_STEP else 0.0,
     }
 
@@ -307,8 +307,8 @@ def _feature_square_roots(squares: FloatArray) -> FloatArray:
 
 def _capture_level_features(capture: FloatArray) -> dict[str, float]:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
-    centre = float(np.median(moving_mean(capture, cycle)))
-    squares = 2 * (capture - centre) ** 2
+    center = float(np.median(moving_mean(capture, cycle)))
+    squares = 2 * (capture - center) ** 2
     half = _feature_square_roots(moving_mean(squares, cycle // 2)[::hop])
     rms = _feature_square_roots(moving_mean(squares, cycle)[::hop])
     # The first, last or median level, whichever is closest to 1 pu.

@@ -117,7 +117,7 @@ def is_document(name: str) -> bool:
 
 
 def find_partner(path: Path, suffix: str) -> Path | None:
-    """Return the file next to `path` with that suffix, ignoring case; of several the first of :func:`sort_partners`."""
+    """Return the file next to `path` with that suffix, ignoring case; the first of :func:`sort_partners` if several."""
     exact = path.with_suffix(suffix)
     if os.path.isfile(exact):  # noqa: PTH113 (which takes any name, however long)
         return exact

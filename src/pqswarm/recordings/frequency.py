@@ -37,11 +37,11 @@ def estimate_nominal(
         whole = [part for part in channel if not np.isnan(part).any()]
         scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
         for part in whole:
-            centred = (part / scale - (part / scale).mean()) * window
+            centered = (part / scale - (part / scale).mean()) * window
             power += (
-                np.abs(np.einsum("ij,j->i", kernel, centred)) ** 2
+                np.abs(np.einsum("ij,j->i", kernel, centered)) ** 2
             )  # a matrix product would start threads, which costs more
-            total += float(np.sum(centred**2)) * float(np.sum(window**2))
+            total += float(np.sum(centered**2)) * float(np.sum(window**2))
     best = int(np.argmax(power))
     # A mains voltage has half of its energy in one line; a pure line is about 0.5 x 0.67 after normalization.
     if total <= 0 or power[best] / total < 0.15:

@@ -438,7 +438,7 @@ def pqdif_increments(stored: FloatArray) -> tuple[float, float, float]:
     """Count, step and first value of a series stored as increments.
 
     The standard stores the number of rates, and a count and a step for each; some vendors store start, count and step.
-    Of several rates, the longest section counts.
+    If there are several rates, that of the longest section counts.
     """
     if stored.size < 3:
         return 0.0, 0.0, 0.0

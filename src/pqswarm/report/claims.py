@@ -66,16 +66,16 @@ Outcome = tuple[str, str]
 
 _RULES_FOR_RUNS = (
     "Unit: the run. Comparisons of means: holds if every one is significant (Mann-Whitney test, Hommel-adjusted p ≤ "
-    "0.05), does not hold if one is significantly reversed. By the letter: the means also differ by less than "
-    "{margin:.0f} % (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). SFFS: its "
-    "single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of the paper's "
-    "algorithms lie within the printed ones. Noise, contrasts: holds if the best subsets show it at every level "
-    "tested; inconclusive if levels are missing. All features: within two standard errors. In a study smaller than the "
-    "paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is “inconclusive”."
+    "0.05), does not hold if one is significantly reversed. Holds, but practically equal: the means also differ by "
+    "less than {margin:.0f} % (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). "
+    "SFFS: its single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of "
+    "the paper's algorithms lie within the printed ones. Noise, contrasts: holds if the best subsets show it at every "
+    "level tested; inconclusive if levels are missing. All features: within two standard errors. In a study smaller "
+    "than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is “inconclusive”."
 )
 _RULES_FOR_DATASETS = (
     "Unit: the data set ({k}). Comparisons of means: holds if every one is significant (Wilcoxon signed ranks over the "
-    "data sets, Hommel-adjusted p ≤ 0.05), does not hold if one is significantly reversed. By the letter, practically "
+    "data sets, Hommel-adjusted p ≤ 0.05), does not hold if one is significantly reversed. Holds, but practically "
     "equal: the Bayesian signed-rank test gives at least 95 % to a difference of less than {margin:.0f} %. "
     "Significance: Friedman ranks over the data sets, Hommel-adjusted. SFFS: its single run against the median run of "
     "{hero}. Noise, contrasts, gain of k-NN: holds if it does on significantly more than half of the data sets (sign "

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_name
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names

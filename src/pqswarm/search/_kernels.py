@@ -36,9 +36,9 @@ def binary_swarm_velocities(velocity, position, pbest, gbest, r1, r2, inertia, c
 
 
 @njit(cache=True, nogil=True)
-def _learned_velocity(v, own, leader, neighbour, itself, r1, r2, weight, inertia, cognitive, social, unification):
+def _learned_velocity(v, own, leader, neighbor, itself, r1, r2, weight, inertia, cognitive, social, unification):
     """One element of a velocity after one step; each learning set is given by whether it holds the element."""
-    others = unification * leader + (1 - unification) * neighbour
+    others = unification * leader + (1 - unification) * neighbor
     return inertia * v + (cognitive * r1 * own + social * r2 * others) + weight * itself
 
 
@@ -162,7 +162,7 @@ def spin_cardinality_wheels(velocities, row, r):
 
 @njit(cache=True, nogil=True)
 def likeliest_features(velocities, row, xi):
-    """Return the masks of the xi[i] largest of velocities[i, row], of equals the first, by bisection: no sorting."""
+    """Return the masks of the xi[i] largest of velocities[i, row], the first in ties, by bisection: no sorting."""
     m, _, n = velocities.shape
     masks = np.zeros((m, n), np.bool_)
     keys = np.empty(n, np.int64)

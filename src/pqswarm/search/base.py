@@ -7,12 +7,11 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.random import checked_seed, stream
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, naming_plugin
 
 _WORD = 2**64 - 1

@@ -75,7 +75,7 @@ class VisitedSubsets:
         """Add new subsets and their errors."""
         packed = np.packbits(masks, axis=1)
         end = self._count + len(masks)
-        if end > len(self._packed):  # double the capacity: amortised constant time
+        if end > len(self._packed):  # double the capacity: amortized constant time
             self._packed = np.concatenate([self.packed, np.zeros((end, packed.shape[1]), dtype=np.uint8)])
             self._errors = np.concatenate([self.errors, np.empty(end)])
         self._packed[self._count : end] = packed

@@ -9,9 +9,8 @@ compute in one pass; tests compare them to the last bit. The others call those k
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
 
 def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:

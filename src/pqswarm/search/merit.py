@@ -218,7 +218,7 @@ class Merit(DistinctSearch):
         first = self._ends[self._count]
         end = self._ends[self._count] + features.size
         count = self._count + len(masks)
-        if end > self._places.size:  # double the capacity: amortised constant time
+        if end > self._places.size:  # double the capacity: amortized constant time
             self._places = np.concatenate([self._places[:first], np.empty(2 * end, dtype=np.uint32)])
         if count >= self._ends.size:
             self._ends = np.concatenate([self._ends, np.empty(count, dtype=np.int64)])
@@ -235,7 +235,7 @@ class Merit(DistinctSearch):
         self._leaders = None
 
     def _order(self, rows: IntArray) -> IntArray:
-        """The order of these subsets by error, of equals the smaller first, then the earlier."""
+        """The order of these subsets by error, then by size, then by age."""
         return np.lexsort((self._ends[rows + 1] - self._ends[rows], self.seen.errors[rows]))
 
     def _masks(self, rows: IntArray | slice) -> BoolArray:

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, checked_errors
 
@@ -22,16 +21,17 @@ class SearchResult:
     algorithm : str
         Name of the algorithm.
     mask : ndarray of bool, shape (n_features,)
-        The best evaluated subset; of equals the first, or the smallest if the search `prefers_small`. Never empty.
+        The best evaluated subset, never empty. Ties are broken by the first, or the smallest if the search
+        `prefers_small`.
     error : float
         Its error.
     n_evaluations : int
-        Subsets evaluated; those that were raced count in proportion to the folds in which they were tested.
+        Subsets evaluated; those that were dropped early count in proportion to the folds in which they were tested.
     improvements : ndarray of shape (k, 3)
         Each better subset, or equally good smaller one: evaluations before it, error, size. The last is `mask`.
     front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
-        The front by size: the best subset of each size that beats all smaller ones, of equals the first, and their
-        falling errors. Only the best subset if the size was set. None if unknown.
+        The front by size: the best subset of each size that beats all smaller ones (the first, if there are several),
+        and their falling errors. Only the best subset if the size was set. None if unknown.
     """
 
     algorithm: str

@@ -59,8 +59,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     usual. Ctrl-C stops the search at any time and keeps what was found. A search that will take more than a minute
     starts with a warning that estimates its time.
 
-    Of equal distances, the k-NN evaluator takes the lower sample index, scikit-learn an arbitrary one: on data with
-    many equal distances, such as integers, its score of the same subset can differ.
+    The k-NN evaluator breaks ties of distances by the lower sample index, scikit-learn arbitrarily. On data with many
+    equal distances, such as integers, their scores of the same subset can differ.
 
     Parameters
     ----------
@@ -412,7 +412,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """Predict labels or targets, (n,) or (n, n_targets), of samples with all features.
 
         The estimators of all subsets are averaged: a label is the one with the highest mean probability, else mean
-        decision function, else that of most estimators, of equals the first in `classes_`; a target is the mean.
+        decision function, else that of most estimators; ties are broken by `classes_`. A target is the mean.
 
         Examples
         --------

@@ -6,11 +6,10 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_name, check_number
 from pqswarm._base.random import checked_seed, stream
-from pqswarm._base.typing import FloatArray
+from pqswarm._base.typing import ArrayLike, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import ROUNDING, checked_alpha, checked_sample, rounded_groups
 from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.random import checked_seed, stream
-from pqswarm._base.typing import FloatArray
+from pqswarm._base.typing import ArrayLike, FloatArray
 from pqswarm.statistics._checks import checked_alpha, checked_sample, rounded_groups
 
 MIN_RUNS = 5

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
+from pqswarm._base.typing import ArrayLike
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 

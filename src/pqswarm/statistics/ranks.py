@@ -6,11 +6,10 @@ from math import erfc, inf, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer, check_name
 from pqswarm._base.text import count_text
-from pqswarm._base.typing import FloatArray
+from pqswarm._base.typing import ArrayLike, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import (
     ROUNDING,

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import ArrayLike
 
 from pqswarm._base.random import checked_seed, stream
-from pqswarm._base.typing import FloatArray
+from pqswarm._base.typing import ArrayLike, FloatArray
 from pqswarm.errors import PqswarmError
 
 _PERMUTATIONS = 9999

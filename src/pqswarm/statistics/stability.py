@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import ArrayLike
 
+from pqswarm._base.typing import ArrayLike
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha
 

@@ -758,7 +758,7 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
 
     Rows are the vectors of GF(2)^m; a choice of two alternatives is a linear function of them, one of four a pair of
     functions. Functions of an odd number of coordinates come first: no main effect is then aliased with an interaction
-    of two choices, as long as they suffice. The alternatives are relabelled at random.
+    of two choices, as long as they suffice. The alternatives are relabeled at random.
 
     >>> orthogonal_array([2, 2, 2], 4, np.random.default_rng(0))
     [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 0)]

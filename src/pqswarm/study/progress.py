@@ -335,5 +335,5 @@ def _count_study_steps_done(dataset: str, cell: StudyPlan, places: set[tuple[Any
 
 
 def _rank_by_error_and_size(run: RunStatus) -> tuple[float, bool, int]:
-    """Of equal errors, finished runs with few features are better."""
+    """Lower errors are better, then finished runs with few features."""
     return round(run.error, 12), run.size is None, run.size or 0

@@ -65,12 +65,12 @@ class RunRecord:
 
 
 def best_run(records: Sequence[RunRecord]) -> RunRecord:
-    """Return the run with the lowest error; of equals the one with the fewest features, then the first."""
+    """Return the run with the lowest error; ties are broken by the fewest features, then by number."""
     return ranked_runs(records)[0]
 
 
 def ranked_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the runs by error, of equals by the number of features, then by number."""
+    """Return the runs by error, then by number of features, then by number."""
     return sorted(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
 
 

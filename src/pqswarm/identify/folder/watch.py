@@ -295,7 +295,7 @@ class Watcher:
     state are written in one transaction: a crash neither loses nor duplicates an event. An event whose numbers have
     changed, as when its file has grown, is delivered again with the key of the first.
 
-    `analyse` takes a path; `settle` is the time without changes after which a file is analyzed [s]; `say` is called
+    `analyze` takes a path; `settle` is the time without changes after which a file is analyzed [s]; `say` is called
     with messages.
     """
 
@@ -367,7 +367,7 @@ class Watcher:
                 ready.append(candidate)
         self._seen = present
         mine = (one.path for one in self.archive.files.waiting() if one.path.is_relative_to(self.folder))
-        if gone := [path for path in mine if not path.exists()]:  # before they were analysed
+        if gone := [path for path in mine if not path.exists()]:  # before they were analyzed
             self.archive.files.forget(gone)
         self._retried = {name: retry for name, retry in self._retried.items() if name in present}
         waiting = len(present) - len(ready)

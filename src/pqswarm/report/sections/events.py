@@ -87,9 +87,9 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
 def _event_caption(event: Event, snr: float) -> str:
     """The parameters of the disturbance and of the record, in two or three lines."""
     hidden = ("background", "phase", "frequency_deviation", "snr")
-    catalogue = EVENT_CLASSES.find(event.label).catalog
+    catalog = EVENT_CLASSES.find(event.label).catalog
     parts = [
-        f"{name.replace('_', ' ')} {value:.4g} {catalogue[name].unit}".removesuffix(" 1")
+        f"{name.replace('_', ' ')} {value:.4g} {catalog[name].unit}".removesuffix(" 1")
         for name, value in event.parameters.items()
         if not name.startswith(hidden)
     ]

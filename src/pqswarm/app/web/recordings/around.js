@@ -74,7 +74,7 @@
       const by = pq.el("input", { name: "by", required: true, maxlength: 80, autocomplete: "name", value: pq.recordings.name });
       const marked = pq.el("input", { type: "checkbox", name: "marked" });
       const go = (one) => {
-        this.page.waves.centre((one.start + one.end) / 2, Math.max(2 * (one.end - one.start), this.page.waves.minSpan));
+        this.page.waves.center((one.start + one.end) / 2, Math.max(2 * (one.end - one.start), this.page.waves.minSpan));
         this.page.waves.setCursor("A", one.start);
         this.page.waves.setCursor("B", one.end);
       };

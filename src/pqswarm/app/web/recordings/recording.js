@@ -254,7 +254,7 @@
       if (range) this.waves.show(...range);
       else if (found) {
         const place = this.placeOf(found);
-        this.waves.centre(place.t, place.span);
+        this.waves.center(place.t, place.span);
         Object.assign(cursors, { A: cursors.A ?? place.a, B: cursors.B ?? place.b });
       } else if (!first) this.waves.showAll?.();
       for (const [name, t] of Object.entries(cursors)) this.waves.setCursor(name, t);

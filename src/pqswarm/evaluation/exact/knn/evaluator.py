@@ -5,10 +5,9 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import EvaluatorOptions, ExactEvaluator, ExactOptions, RegressionEvaluator
 from pqswarm.evaluation.folds import Folds
@@ -34,7 +33,7 @@ class KNNHyperparameters(Parameters):
 class KNNEvaluator(ExactEvaluator):
     """The exact cross-validated error of a k-nearest-neighbor classifier.
 
-    Votes are uniform; of equal distances the lower sample index is nearer, of equal votes the smallest label wins.
+    Votes are uniform. Ties of distances are broken by the lower sample index, ties of votes by the smallest label.
     Distances are compared in double precision.
 
     Parameters
@@ -188,7 +187,7 @@ class KNNRegressionHyperparameters(Parameters):
 class KNNRegressionEvaluator(RegressionEvaluator):
     """The exact cross-validated error of a k-nearest-neighbor regressor.
 
-    Of equal distances the lower sample index is nearer, as in :class:`KNNEvaluator`.
+    Ties of distances are broken by the lower sample index, as in :class:`KNNEvaluator`.
 
     Parameters
     ----------

@@ -5,11 +5,10 @@ from functools import cache, cached_property
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import one_blas_thread
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import (
     MAX_SOLVED_BYTES,

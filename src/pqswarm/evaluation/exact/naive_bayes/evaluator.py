@@ -7,11 +7,10 @@ from math import log, pi, sqrt
 from typing import Any, Unpack, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import effective_jobs
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, ExactEvaluator, ExactOptions, SubsetError, check_memory
 from pqswarm.evaluation.folds import CrossValidation, Folds
