@@ -131,7 +131,7 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
 def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(multiverse_toml())
-    assert "unknown specification 'r9'" in refused("study", "small.toml", "--specification", "r9")
+    assert "unknown specification 'r9'" in refused("study", "small.toml", "--reading", "r9")
     none = refused("study", "smoke", "--specification", "r1")
     assert "the plan has no multiverse, so it has no specification 'r1'" in none
     run("study", "small.toml", "--specification", "r2", "--jobs", "1")

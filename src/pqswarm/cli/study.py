@@ -43,6 +43,7 @@ def study(
             "NAME",
             "Run one specification of a multiverse, such as r07.",
             "--specification",
+            "--reading",
             show_default="all",
         ),
     ] = None,
@@ -186,6 +187,7 @@ def show(
             "NAME",
             "Print one specification of a multiverse: of a plan, a file or a folder.",
             "--specification",
+            "--reading",
         ),
     ] = None,
 ) -> None:
