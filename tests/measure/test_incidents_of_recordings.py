@@ -45,6 +45,8 @@ def ring(hertz, time):
 
 
 SECOND = decay(0.15) * np.sin(4 * np.pi * HERTZ * T)
+LAGS = [-0.03 * box(0.3, 2.0) * np.cos(2 * np.pi * (HERTZ * T - k / 3)) for k in range(3)]
+"""What an active current takes from the voltages behind a reactance: they lag."""
 RUN_UP = box(0.3, 0.7) * (1 - np.clip((T - 0.3) / 0.4, 0, 1) ** 4)
 RECORDS = {
     "fault": record([1 - 0.5 * box(0.3, 0.42), ONE, ONE]),
@@ -53,7 +55,7 @@ RECORDS = {
         [1 - size * decay(0.15) for size in (0.14, 0.05, 0.06)], [-0.04 * SECOND, 0.02 * SECOND, 0.02 * SECOND]
     ),
     "capacitor switching": record([1 + 0.01 * box(0.3, 2.0)] * 3, [s * ring(600.0, 0.006) for s in (0.4, -0.2, -0.2)]),
-    "load switching": record([1 - 0.04 * box(0.3, 2.0)] * 3),
+    "load switching": record([1 - 0.04 * box(0.3, 2.0)] * 3, LAGS),
 }
 
 

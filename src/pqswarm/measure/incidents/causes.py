@@ -88,15 +88,19 @@ def measure_currents(
     return tuple(sorted(feeders, key=lambda one: -one.rise))
 
 
-def measure_line_change(
+def measure_change(
     recording: RecordingSource, voltages: Sequence[int], before: float, during: float, frequency: float
-) -> float:
-    """Largest change of a voltage between phases over its value before [fraction]; NaN if it is unknown."""
+) -> tuple[float, float]:
+    """Largest change of a voltage between phases over its value before [fraction]; turn of the mean angle [degrees].
+
+    The turn is negative if the voltages lag; both are NaN if they are unknown.
+    """
     old, new = (_phasors_at(recording, list(voltages), moment, frequency) for moment in (before, during))
     if not voltages or old is None or new is None:
-        return float("nan")
+        return float("nan"), float("nan")
     lines = [np.abs(table[0] - np.roll(table[0], 1)) for table in (old, new)]
-    return float(np.max(np.abs(lines[1] - lines[0]) / np.maximum(lines[0], 1e-12)))
+    turn = float(np.angle(np.sum(new[0] * np.conj(old[0])), deg=True))
+    return float(np.max(np.abs(lines[1] - lines[0]) / np.maximum(lines[0], 1e-12))), turn
 
 
 def measure_jump(
@@ -187,8 +191,10 @@ _CURRENT = 2.0  # tuned
 _INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
 _JUMP = 6.0  # tuned
+_JUMP_PER_SECOND = 25.0  # tuned
 _TRANSFER = 2.5  # tuned
-"""Jump of the angle of all voltages that is another source [degrees], and the most cycles that the transfer takes."""
+"""Jump of the angle of all voltages that is another source [degrees], what is added to it per second of the incident,
+and the most cycles that a transfer takes without a deep dip of all phases."""
 _ACTIVE = 0.05  # tuned
 _BY_VOLTAGE = 3.0  # tuned
 """Change of the active power that is a load's, beyond that of the voltage times this."""
@@ -197,6 +203,17 @@ _LOAD_CURRENT = 4.0  # tuned
 _LOAD_DIP = 0.08  # tuned
 """Least power factor of a load that is switched, its largest rise of the current next to a dip of more than the last
 [pu]: a motor that starts has a lower factor; a fault takes more, or makes a deeper dip."""
+_LOAD_FACTOR = 0.7  # tuned
+_TOO_LONG = (0.15, 0.45)  # tuned
+"""Power factor of a load that is switched on and off; the longest slight dips by a fault, if a current has this factor,
+and if not but the dips are equal [s]."""
+_STARTS = 0.1  # tuned
+"""Rise of a current [fraction] that is that of the motor, if one starts."""
+_LAG = 18.0  # tuned
+"""Turn of the angles that comes with the active power of a load [degrees per pu of the change of the level]; motors
+that start and shunt banks draw reactive power, and turn them less."""
+_STILL = 0.0015  # tuned
+"""Change of the other phases below which one phase changes alone, beyond the noise [pu]."""
 _GONE = 0.9  # tuned
 """Fraction of a current that vanishes where a conductor opens."""
 _UNCLEARED = 25.0  # tuned
@@ -205,6 +222,8 @@ _TAP = 0.03
 """Change that no step of a tap changer makes [pu]."""
 _BANK_HERTZ = 1000.0  # tuned
 """Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
+_BANK_TURN = 1.2  # tuned
+"""Turn of the angles above which more than a bank is switched [degrees]."""
 _BANK_FACTOR = 0.1  # tuned
 _BANK_POWER = 0.3  # tuned
 """Largest power factor, and least change of the reactive power, of a capacitor bank."""
@@ -218,12 +237,13 @@ _LOST = 0.35  # tuned
 """Change of currents, and of other phases [pu], that a lost input leaves as they are; its level at most [pu]."""
 _DEAD = 0.15  # tuned
 """Level [pu] above which a phase has voltage before an interruption."""
-_MOST_MOVED = 0.9
-"""Largest rise of a phase whose neutral moves [pu]: to the voltage between phases and slightly beyond, no resonance."""
+_RESONANCE = 1.12  # tuned
+"""Rise of Urms(1/2) that no fault makes, not even one to an isolated neutral that strikes again [pu]."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
-_ISLAND = 0.003  # tuned
-"""Change of the frequency that no motor, transformer or load makes in a large network [fraction]."""
+_ISLAND = 0.0015  # tuned
+"""Change of the frequency that no motor, transformer or load makes in a large network [fraction]; a large change of the
+level seems to make one, too."""
 _FLAT_CYCLES = 12.0  # tuned
 """Cycles that a step must last until the end of the record to be a step."""
 
@@ -232,8 +252,9 @@ _FLAT_CYCLES = 12.0  # tuned
 class CauseFacts:
     """What the rules know of an incident: its events, the main one first, trace and stages of its system, currents.
 
-    `line_change` is that of the voltages between phases, `jump` that of all angles [degrees], `frequency_change` that
-    which most of the frequency after its start has [fraction]; NaN if unknown.
+    `line_change` is that of the voltages between phases, `turn` that of the mean angle which comes at once,
+    `jump` that of all angles which stays [degrees], `frequency_change` that which most of the frequency after its
+    start has [fraction]; NaN if unknown.
     """
 
     events: Sequence[Event]
@@ -241,6 +262,7 @@ class CauseFacts:
     stages: Sequence[IncidentStage] = ()
     currents: Sequence[FeederCurrents] = ()
     line_change: float = float("nan")
+    turn: float = float("nan")
     jump: float = float("nan")
     frequency_change: float = float("nan")
 
@@ -363,8 +385,8 @@ class CauseFacts:
 
     @cached_property
     def currents_stay(self) -> bool:
-        """Whether no current changes."""
-        return bool(self.currents) and all(one.change < _SAME_CURRENT for one in self.currents)
+        """Whether currents flow, and none changes."""
+        return bool(self.currents) and all(one.change < _SAME_CURRENT and one.before > 1e-6 for one in self.currents)
 
     @cached_property
     def active_steps(self) -> bool:
@@ -373,10 +395,23 @@ class CauseFacts:
         return any(abs(one.active) > least and one.reactive > -_ACTIVE for one in self.currents[:1])
 
     @cached_property
+    def lag(self) -> float:
+        """How far the angles turn as by a load: back where the level falls, forward where it rises [degrees/pu]."""
+        return -self.turn / max(self.size, _SMALLEST) * (1 if self.falls else -1)
+
+    @cached_property
+    def is_power_unknown(self) -> bool:
+        """Whether there are no currents, or no voltages to neutral beside them."""
+        return all(np.isnan(one.active) for one in self.currents)
+
+    @cached_property
     def is_load(self) -> bool:
         """Whether the currents change as those of a load that is switched, not of a motor that starts, nor a fault."""
+        side = 1 if self.falls else -1
         return not self.flows_to_earth and any(
-            abs(one.active) > _ACTIVE and one.factor > _FACTOR and (self.size < _LOAD_DIP or one.ratio < _LOAD_CURRENT)
+            (side * one.active > _ACTIVE or self.active_steps)
+            and one.factor > _FACTOR
+            and (self.size < (_SLIGHT if one.factor > _LOAD_FACTOR else _LOAD_DIP) or one.ratio < _LOAD_CURRENT)
             for one in self.currents[:1]
         )
 
@@ -389,7 +424,10 @@ class CauseFacts:
     def flows_to_earth(self) -> bool:
         """Whether the current of one phase rises to earth where no load is connected so: a fault of high impedance."""
         return not self.is_low_voltage and any(
-            len(one.phases) == 2 and one.phases.endswith("G") and one.active > _ACTIVE and one.rise > 0
+            len(one.phases) == 2
+            and one.phases.endswith("G")
+            and one.active > _ACTIVE
+            and one.rise > _STARTS * one.before
             for one in self.currents[:1]
         )
 
@@ -412,9 +450,10 @@ class CauseFacts:
         return is_alike and any(one.active < -2 * _ACTIVE and one.rise < 0 for one in self.currents[:1])
 
     @cached_property
-    def is_transfer(self) -> bool:
-        """Whether all angles jump and stay so, while no level lasts: the supply comes from another source."""
-        return abs(self.jump) > _JUMP and all(e.cycles <= _TRANSFER for e in self.events if e.type in _MOVING)
+    def jumps(self) -> bool:
+        """Whether all angles jump and stay so, beyond what the frequency explains: another source."""
+        lasts = max(e.end for e in self.events) - min(e.start for e in self.events)
+        return abs(self.jump) > _JUMP + _JUMP_PER_SECOND * lasts
 
     @cached_property
     def is_bank(self) -> bool:
@@ -448,6 +487,25 @@ class CauseFacts:
         return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
 
     @cached_property
+    def is_too_long(self) -> bool:
+        """Whether slight dips last longer than those of a fault: equal ones, or those with the current of a load."""
+        trace = self.moving
+        if trace is None or self.size >= _SLIGHT:
+            return False
+        is_active = self.lag > _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
+        is_taken = is_active and any(one.rise > _STARTS * one.before for one in self.currents[:1])
+        return trace.end - trace.start > (_TOO_LONG[0] if is_taken else np.inf if self.is_unequal else _TOO_LONG[1])
+
+    @cached_property
+    def is_alone(self) -> bool:
+        """Whether one phase of three changes, and the others and the currents not at all: perhaps its input."""
+        trace = self.moving
+        if trace is None or len(trace.labels) < 3 or any(one.change > _SAME_CURRENT for one in self.currents):
+            return False
+        moves = np.sort(np.maximum(trace.dips, trace.rises))
+        return bool(moves[-2] < _STILL + 2 * trace.noise)
+
+    @cached_property
     def returns_slowly(self) -> bool:
         """Whether it returns otherwise than by steps."""
         return self.returns and not self.returns_at_once
@@ -455,7 +513,9 @@ class CauseFacts:
     @cached_property
     def runs_up(self) -> bool:
         """Whether equal dips come back gradually, as while a motor accelerates."""
-        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
+        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside or self.lag > _LAG:
+            return False
+        if any(one.rise > _STARTS * one.before and not self.draws_reactive for one in self.currents[:1]):
             return False
         return self.comes_back or (self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK)
 
@@ -476,7 +536,7 @@ class CauseFacts:
         if trace is None or len(trace.labels) < 3:
             return False
         moves = np.where(trace.dips >= trace.rises, trace.dips, -trace.rises)
-        return bool(-_MOST_MOVED < moves.min() < -0.04 and moves.max() > 0.06)  # tuned
+        return bool(-_RESONANCE < moves.min() < -0.04 and moves.max() > 0.06)  # tuned
 
     @cached_property
     def is_broken_neutral(self) -> bool:
@@ -532,7 +592,7 @@ class CauseRule:
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
     is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
-    is_other = is_motor or f.saturates or (f.is_load and f.size < _LOAD_DIP)
+    is_other = is_motor or f.saturates or (f.is_load and f.size < _LOAD_DIP) or f.is_too_long
     is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
     return is_fault and (f.returns or f.is_deep) and not is_other
 
@@ -574,11 +634,25 @@ RULES = (
         "begins dead", "unknown", 0.0, lambda f: f.begins_dead, "not visible: the record starts inside the event"
     ),
     CauseRule("lost input", "unknown", _LARGE, lambda f: f.is_lost_input, "VT fuse? Nothing else changes"),
-    CauseRule("transfer", "unknown", 0.0, lambda f: f.is_transfer, "the angle jumps: another source?"),
+    CauseRule(
+        "transfer",
+        "unknown",
+        0.0,
+        lambda f: f.jumps and all(e.cycles <= _TRANSFER for e in f.events if e.type in _MOVING),
+        "the angle jumps: another source?",
+    ),
+    CauseRule(
+        "resonance",
+        "unknown",
+        _RESONANCE,
+        lambda f: f.moving is not None and f.moving.rises.max() > _RESONANCE,
+        "higher than a fault makes it: a resonance?",
+    ),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
     CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
     CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
+    CauseRule("one phase alone", "fault", 0.08, lambda f: f.is_alone and f.is_steep and f.falls),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("earth current", "fault", 0.0, lambda f: f.flows_to_earth and not f.saturates),
     CauseRule(
@@ -588,13 +662,9 @@ RULES = (
         "transient",
         "capacitor switching",
         0.0,
-        lambda f: _is_cause_switching(f) and not f.active_steps and _is_cause_capacitor(f),
-    ),
-    CauseRule(
-        "all phases briefly",
-        "fault",
-        0.5,
-        lambda f: "interruption" in f.types and f.is_steep and f.returns and f.main.end - f.main.start < _QUICK,
+        lambda f: (
+            _is_cause_switching(f) and not f.active_steps and not abs(f.turn) > _BANK_TURN and _is_cause_capacitor(f)
+        ),
     ),
     CauseRule(
         "interruption",
@@ -602,6 +672,13 @@ RULES = (
         0.5,
         lambda f: "interruption" in f.types,
         "supply opened, no fault is visible before it",
+    ),
+    CauseRule(
+        "frequency",
+        "unknown",
+        0.0,
+        lambda f: f.frequency_change > _ISLAND * (1 + f.size / _LARGE) and not (f.is_deep or f.neutral_moves),
+        "the frequency changes, too: an island?",
     ),
     CauseRule(
         "slow saturation",
@@ -616,6 +693,13 @@ RULES = (
         0.06,
         lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.is_deep),
     ),
+    CauseRule(
+        "transfer after a gap",
+        "unknown",
+        _LARGE,
+        lambda f: f.jumps and f.moving is not None and f.moving.dips.min() > _LARGE,
+        "the angle jumps: another source?",
+    ),
     CauseRule("brief", "fault", 0.1, lambda f: f.is_brief and f.is_steep and f.falls),
     CauseRule("deep", "fault", _LARGE, lambda f: f.is_deep and f.is_steep and f.falls and not f.ends_inside),
     CauseRule(
@@ -628,16 +712,32 @@ RULES = (
         "saturation",
         "transformer energising",
         0.02,
-        lambda f: f.saturates and f.is_steep and not f.returns_at_once and f.falls,
+        lambda f: (
+            f.saturates
+            and f.is_steep
+            and not f.returns_at_once
+            and f.falls
+            and (not f.stays or f.comes_back or not f.is_long)
+        ),
     ),
     CauseRule(
         "steps down and up",
         "fault",
         0.08,
-        lambda f: f.is_steep and f.returns_at_once and f.falls and (f.dip >= 0.1 or f.is_unequal),
+        lambda f: (
+            f.is_steep
+            and f.returns_at_once
+            and f.falls
+            and not f.is_too_long
+            and f.is_unequal
+            and (not f.is_low_voltage or f.dip >= _SLIGHT)
+        ),
     ),
     CauseRule(
-        "frequency", "unknown", 0.0, lambda f: f.frequency_change > _ISLAND, "the frequency changes, too: an island?"
+        "slight steps down and up",
+        "fault",
+        0.08,
+        lambda f: f.is_steep and f.returns_at_once and f.falls and not f.is_too_long and (f.dip >= 0.1 or f.is_unequal),
     ),
     CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
     CauseRule(
@@ -651,7 +751,12 @@ RULES = (
         "steps back",
         "load switching",
         0.02,
-        lambda f: f.is_steep and f.returns_at_once and not f.is_brief and (bool(f.currents) or not f.is_unequal),
+        lambda f: (
+            f.is_steep
+            and f.returns_at_once
+            and not f.is_brief
+            and (not f.is_unequal and f.lag > _LAG if f.is_power_unknown else f.is_load)
+        ),
     ),
     CauseRule("slow and equal", "motor start", 0.03, lambda f: f.is_steep and f.runs_up and f.returns),
     CauseRule(
@@ -666,15 +771,39 @@ RULES = (
         "unequal to the end",
         "fault",
         0.08,
-        lambda f: not f.returns and f.is_steep and f.is_unequal and f.falls and not f.comes_back,
+        lambda f: (
+            not f.returns
+            and f.is_steep
+            and f.is_unequal
+            and f.falls
+            and not f.comes_back
+            and f.main.cycles < _UNCLEARED
+        ),
+    ),
+    CauseRule(
+        "step of a motor",
+        "motor start",
+        0.03,
+        lambda f: (
+            f.stays
+            and f.falls
+            and not f.is_unequal
+            and f.draws_reactive
+            and f.currents[0].reactive > 2 * f.currents[0].active > _ACTIVE
+        ),
     ),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
-    CauseRule("step up", "load switching", _TAP, lambda f: f.stays and not f.falls and "transient" not in f.types),
+    CauseRule(
+        "step up",
+        "load switching",
+        _TAP,
+        lambda f: f.stays and not f.falls and "transient" not in f.types and f.lag > _LAG and f.is_power_unknown,
+    ),
     CauseRule(
         "step down",
         "load switching",
         _TAP,
-        lambda f: f.stays and f.falls and f.is_long and not f.has_plain_current and f.dip < _LOAD_DIP,
+        lambda f: f.stays and f.falls and f.is_long and f.dip < _LOAD_DIP and f.lag > _LAG and f.is_power_unknown,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
@@ -747,7 +876,7 @@ def _evidence_of_events(facts: CauseFacts) -> Iterator[str]:
     sag = next((event for event in facts.events if event.type == "sag"), None)
     if sag is not None and any(event.type == "interruption" for event in facts.events):
         yield f"{sag.where} at {sag.magnitude:.2f} pu next to the interruption"
-    if facts.is_transfer:
+    if facts.jumps and "interruption" not in facts.types:
         yield f"all angles jump by {abs(facts.jump):.0f} degrees"
     if facts.repeats > _MOST_SHOTS:
         yield f"{facts.repeats} dips one after another"

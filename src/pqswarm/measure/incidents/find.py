@@ -18,9 +18,9 @@ from pqswarm.measure.incidents.causes import (
     apply_cause_rules,
     cell_probability,
     list_evidence,
+    measure_change,
     measure_currents,
     measure_jump,
-    measure_line_change,
     name_cell,
 )
 from pqswarm.measure.incidents.stages import (
@@ -219,13 +219,14 @@ class IncidentFinder:
 
     def _currents(
         self, events: Sequence[Event], trace: Trace | None
-    ) -> tuple[tuple[FeederCurrents, ...], float, float]:
+    ) -> tuple[tuple[FeederCurrents, ...], float, float, float]:
         """Currents, and change of the voltages between phases, from before a change to a cycle or less after it.
 
-        That is the first change of the level, or else the main event. The last is the jump of the angles over all.
+        That is the first change of the level, or else the main event. The last two are the turn of the angles at once,
+        and their jump over all.
         """
         if trace is None:
-            return (), float("nan"), float("nan")
+            return (), float("nan"), float("nan"), float("nan")
         cycle = trace.cycle
         levels = [event for event in events if event.type in _LEVELS] or events[:1]
         start, end = _incident_span(levels)
@@ -233,13 +234,12 @@ class IncidentFinder:
         before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
         voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
-        measured = (self.recording, voltages, before, during, self.supply.frequency)
         own = [self.supply.numbers[i] for i in self.supply.members_of(events[0].system)]
-        is_brief = end - start < 3 * cycle  # what lasts is no transfer
+        moments = (before, during, self.supply.frequency)
         return (
-            measure_currents(*measured),
-            measure_line_change(*measured),
-            measure_jump(self.recording, own, (start, end), self.supply.frequency) if is_brief else float("nan"),
+            measure_currents(self.recording, voltages, *moments),
+            *measure_change(self.recording, own, *moments),
+            measure_jump(self.recording, own, (start, end), self.supply.frequency),
         )
 
 
