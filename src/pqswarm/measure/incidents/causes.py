@@ -370,7 +370,7 @@ class CauseFacts:
     @cached_property
     def is_brief(self) -> bool:
         """Whether what is low or high is so for a cycle and a half at most, and no part of it lasts."""
-        if self.moving is None or self.moving.recovery < _RETURNS:
+        if self.moving is None or not self.moving.recovery >= _RETURNS:
             return False
         moving = [event.cycles for event in self.events if event.type in _MOVING]
         return bool(moving) and max(moving) <= _BRIEF
@@ -435,7 +435,10 @@ class CauseFacts:
     def opens_conductor(self) -> bool:
         """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
         is_left = self.falls and self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
-        return is_left and any(one.change > _GONE and one.rise < 0.6 * one.before for one in self.currents[:1])
+        return is_left and any(
+            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _BANK_FACTOR
+            for one in self.currents[:1]
+        )
 
     @cached_property
     def draws_reactive(self) -> bool:
@@ -663,7 +666,11 @@ RULES = (
         "capacitor switching",
         0.0,
         lambda f: (
-            _is_cause_switching(f) and not f.active_steps and not abs(f.turn) > _BANK_TURN and _is_cause_capacitor(f)
+            _is_cause_switching(f)
+            and not f.active_steps
+            and not abs(f.turn) > _BANK_TURN
+            and not abs(f.lasting) > f.size / _BACK  # the level changes at once
+            and _is_cause_capacitor(f)
         ),
     ),
     CauseRule(
