@@ -126,6 +126,8 @@ def test_a_phone_shows_the_labels(browser, report):
       .map(box => [box.left, box.right])""")
     assert len(found) > 40
     assert all(left >= 0 and right <= PHONE for left, right in found)
+    lines = page.evaluate("[...document.querySelectorAll('p code')].map(command => command.getClientRects().length)")
+    assert set(lines) == {1}  # no command breaks at the hyphens of an option
     assert page.evaluate("getComputedStyle(document.querySelector('#figure-overview .wide')).display") == "none"
     assert page.evaluate("(e => e.scrollWidth > e.clientWidth)(document.querySelector('#table-k-nn-noise .scroll'))")
     page.close()

@@ -2,10 +2,11 @@
 
 import base64
 import hashlib
+import re
 from importlib.resources import files
 from itertools import count
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pqswarm._web import read_scripts
 from pqswarm.report.document import Document
@@ -19,8 +20,10 @@ def html_report(document: Document) -> str:
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     numbers = count()
-    # A number and its unit stay on one line.
-    loader.filters["bind"] = lambda text: text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
+    # A number and its unit stay on one line, and so does a command.
+    loader.filters["bind"] = lambda text: Markup(  # noqa: S704 (escaped)
+        re.sub("“(pqswarm .*?)”", r"<code>\1</code>", re.sub(" (?=%|dB)", "\u00a0", str(escape(text))))
+    )
     loader.filters["pictures"] = lambda drawing: _html_pictures(drawing, f"d{next(numbers)}")
     script = read_scripts("draw.js") + "\n" + _html_template("report.js")
     if any(table.name == "specifications" for table in document.tables):

@@ -79,7 +79,7 @@ def overview_of_study(study: DatasetSummary | StudySummary) -> Content:
 
 def new_data_note(panels: Mapping[str, Mapping[str, NewData]]) -> str:
     """Return the note of a figure by :func:`plot_new_data`."""
-    searched = "cross-validated in the search, which is optimistic. Numbers of features are in brackets."
+    searched = "cross-validated in the search, which is optimistic. Numbers of features are in parentheses."
     if not _has_new_data(panels):
         return f"Error rates are {searched}"
     return f"Filled: new data, which no search saw; the dashed line is all features. Hollow: {searched}"
