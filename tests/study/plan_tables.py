@@ -129,7 +129,7 @@ def key_rows(part):
         field = part.model_fields[key]
         kind, limits = (f"table, {TABLES[key]}", "") if key in TABLES else described(schema)
         if key in NAMES:
-            limits = ", ".join(f"`{name}`" for name in NAMES[key].built_in)
+            limits = ", ".join(f"`{name}`" for name in NAMES[key].built_in if name != "estimator")
         default = "" if key in TABLES or not field.default else f"`{to_toml(field.default)}`"
         default = "must be given" if field.is_required() else default or ("`0`" if field.default == 0 else "")
         default = "`false`" if field.default is False else DEFAULTS.get((part, key), default)
@@ -164,9 +164,15 @@ def described(schema):
     if kind == "list" and "items" in schema:
         inner, of_each = described(schema["items"])
         minimum = f"at least {schema['minItems']}" if schema.get("minItems") else ""
-        kind = "list of pairs of texts" if inner == "list" else f"list of {inner}s"
+        kind = "list of pairs of texts" if inner == "list" else f"list of {plural(inner)}"
         limits = [one for one in (minimum, f"each {of_each}" if of_each else "") if one]
     return kind, ", ".join(limits)
+
+
+def plural(kind):
+    """Return the plural of a type: `texts or integers`, `lists of texts`."""
+    head, _, rest = kind.partition(" of ")
+    return f"{head}s of {rest}" if rest else " or ".join(f"{one}s" for one in kind.split(" or "))
 
 
 def row(kind, found):
