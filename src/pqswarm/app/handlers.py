@@ -1,4 +1,4 @@
-"""Base of all request handlers: access control, work in threads, strict JSON, errors in one sentence."""
+"""Base of all request handlers: access control, work in threads, strict JSON, clear errors."""
 
 import asyncio
 import json

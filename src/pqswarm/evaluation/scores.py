@@ -1,4 +1,4 @@
-"""Scores on the fast road: of the labels or probabilities that an exact evaluator predicts."""
+"""Scores of the labels or probabilities that an exact evaluator predicts."""
 
 import warnings
 from collections.abc import Callable, Mapping
