@@ -74,8 +74,8 @@ def say_leaders(
     given = [algorithm.title for algorithm in plan.sequential if algorithm.needs_size]
     sizes = {title: size for title, (_, size) in means.items() if title not in given}
     return [
-        f"Error: {_lead(errors)} the lowest mean error rate, {percent(min(errors.values()))}; all {n_features} "
-        f"features have {percent(all_features)}.",
+        f"Error in the search: {_lead(errors)} the lowest mean error rate, {percent(min(errors.values()))}; all "
+        f"{n_features} features have {percent(all_features)}.",
         f"Size: {_lead(sizes)} the smallest subsets, {count(round(min(sizes.values()), 1))} of {n_features} features "
         f"on average.",
     ]
