@@ -100,7 +100,8 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
         begin = page.start / recording.sampling_rate
-        for first, stop, what in chain(_frozen_stretches(page.samples, cycle), _jumps(page.samples, headers, cycle)):
+        at_once = (_frozen_stretches(page.samples, headers, cycle), _jumps(page.samples, headers, cycle))
+        for first, stop, what in chain(*at_once):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
             beside = _BESIDE * cycle / recording.sampling_rate  # it may be the edge of another fault
             if not any(start < fault.end + beside and end > fault.start - beside for fault in faults):
@@ -120,15 +121,16 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
 
 
 def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) -> float:
-    """Fraction of the samples of a recording that are no measurement."""
-    rate = recording.sampling_rate
-    places = [(round(fault.start * rate), min(round(fault.end * rate), recording.n_samples)) for fault in faults]
-    blank = sum(stop - first for (first, stop), fault in zip(places, faults, strict=True) if fault.is_blank)
-    return blank / recording.n_samples
+    """Fraction of the samples of a recording that some faults leave out."""
+    n, rate = recording.n_samples, recording.sampling_rate
+    return sum(min(round(fault.end * rate), n) - max(round(fault.start * rate), 0) for fault in faults) / n
 
 
-def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, int, str]]:
-    """Stretches in which all channels hold their value at once, some of them far from zero."""
+def _frozen_stretches(
+    samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
+) -> Iterator[tuple[int, int, str]]:
+    """Stretches in which all voltages hold their value at once, some of them far from zero."""
+    samples = samples[[i for i, one in enumerate(headers) if one.is_voltage]]
     sizes = np.nanmax(np.abs(samples), axis=1, initial=0.0)
     live = samples[(sizes > 0) & (np.nanmax(np.abs(np.diff(samples, axis=1)), axis=1, initial=0.0) > 0)]
     if not live.size:
@@ -141,7 +143,7 @@ def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, 
     for first, stop in true_stretches(same):
         if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
             length = f"{(stop - first) / cycle:.1f} cycles"
-            yield first + 1, stop + 1, f"All channels are frozen from {{start}} on, for {length}: no measurement."
+            yield first + 1, stop + 1, f"All voltages are frozen from {{start}} on, for {length}: no measurement."
 
 
 def _frozen_alone(
