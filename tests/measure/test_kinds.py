@@ -157,3 +157,14 @@ def test_a_gap_on_one_phase_does_not_cut_the_event():
     (event,) = characterize(record(waves)).events
     assert (event.cut_start, event.cut_end) == (False, False)
     assert event.duration == pytest.approx(0.31, abs=0.011)
+
+
+def test_a_phase_that_freezes_near_zero_is_no_fault():
+    waves = three_phases(np.random.default_rng(7))
+    (first, *_) = 2000 + np.flatnonzero(
+        (np.abs(waves[0, 2000:]) > 0.06 * PEAK) & (np.abs(waves[0, 2000:]) < 0.09 * PEAK)
+    )
+    waves[0, first : first + 300] = waves[0, first]
+    found = characterize(record(waves))
+    assert found.events == ()
+    assert "UA is frozen from" in " ".join(found.caveats)

@@ -21,7 +21,7 @@ _FROZEN_BESIDE = 0.6
 _FEWEST = 4
 """Cycles, of several channels, of a single one, and of one beside others, and samples, in which a live signal is not
 constant."""
-_HELD = 0.1
+_HELD = 0.05  # tuned
 """A value that is held over the largest: below it, it is a supply without voltage."""
 _COARSE = 0.5
 """Fraction of repeated samples from which on a recorder repeats them at all times: its rate is lower than stated."""
