@@ -371,14 +371,15 @@ def _dead_channel_caveat(supply: Supply, cycles: float) -> str:
 
 def _gap_caveat(recording: RecordingSource, supply: Supply, scan: Scan, faults: Sequence[RecorderFault]) -> str:
     """Say what is missing besides the faults of the recorder; not from when on, if a fault is the first gap."""
-    gaps = []
-    facts = zip(supply.headers, supply.numbers, scan.missing.tolist(), scan.first_missing.tolist(), strict=True)
-    for header, number, missing, first in facts:
-        own = [fault for fault in faults if fault.is_blank and fault.channel in (None, number)]
-        fraction = missing - blank_fraction(recording, own)
-        if fraction * recording.n_samples > 0.5:
-            since = "" if any(fault.start <= first < fault.end for fault in own) else f", from {first:.3f} s on"
-            gaps.append(f"{header.name} ({100 * fraction:.1f} %{since})")
+    left_out = [[one for one in faults if one.is_blank and one.channel in (None, i)] for i in supply.numbers]
+    facts = zip(supply.headers, left_out, scan.missing.tolist(), scan.first_missing.tolist(), strict=True)
+    gaps = [
+        f"{header.name} ({100 * rest:.1f} %"
+        + ("" if any(fault.start <= first < fault.end for fault in own) else f", from {first:.3f} s on")
+        + ")"
+        for header, own, missing, first in facts
+        if (rest := missing - blank_fraction(recording, own)) * recording.n_samples > 0.5
+    ]
     return f"Samples are missing on {', '.join(gaps)}." if gaps else ""
 
 

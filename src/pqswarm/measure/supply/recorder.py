@@ -100,8 +100,9 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
         begin = page.start / recording.sampling_rate
-        at_once = (_frozen_stretches(page.samples, headers, cycle), _jumps(page.samples, headers, cycle))
-        for first, stop, what in chain(*at_once):
+        for first, stop, what in chain(
+            _frozen_stretches(page.samples, headers, cycle), _jumps(page.samples, headers, cycle)
+        ):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
             beside = _BESIDE * cycle / recording.sampling_rate  # it may be the edge of another fault
             if not any(start < fault.end + beside and end > fault.start - beside for fault in faults):
@@ -123,7 +124,7 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
 def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) -> float:
     """Fraction of the samples of a recording that some faults leave out."""
     n, rate = recording.n_samples, recording.sampling_rate
-    return sum(min(round(fault.end * rate), n) - max(round(fault.start * rate), 0) for fault in faults) / n
+    return sum(min(round(fault.end * rate), n) - round(fault.start * rate) for fault in faults) / n
 
 
 def _frozen_stretches(

@@ -431,6 +431,9 @@ def _read_listed_event_waveforms(
                 "type": one.found.event.type,
                 "title": f"{one.number}: {event_sentence(one.found)}"[:200],
                 "index": one.number,
+                "worst_end": one.incident.worst_cycle_end
+                if one.incident and one.is_main and one.found.event.type in RMS
+                else None,
             }
             for one in events[:_MAX_EVENTS]
         ],
