@@ -135,8 +135,8 @@ class OneRecordingRoute(RecordingRoute):
         known = {"id": place.id, "path": place.file.name, "upload": bool(place.file.visitor)}
         shown = place.file.name.removeprefix("uploads/")
         if kept and not place.file.stamp:
-            known |= await self.work(self._describe_kept, place, kept)
-            self.send_json_text(json_text(known | {"name": shown, "siblings": [place.id]}))
+            known |= {"name": shown, "siblings": [place.id]} | await self.work(self._describe_kept, place, kept)
+            self.send_json_text(json_text(known))
             return
         opened = await self.work(self.section.open, self.job, place)
         self.section.queue.prioritize(place)
@@ -157,6 +157,8 @@ class OneRecordingRoute(RecordingRoute):
         named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
         return {
             "source": analysis.source,
+            "name": place.file.name.removeprefix("uploads/")
+            + place_in_file(place.file.name.rpartition("/")[2], analysis.source),
             "station": analysis.station,
             "start": None if analysis.start is None else analysis.start.isoformat(),
             "seconds": analysis.duration,
