@@ -46,7 +46,7 @@ from pqswarm.identify.tolerance import (
 from pqswarm.measure.event import EVENT_TYPES, Event
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import Envelope, StatusChannel, open_recordings
-from pqswarm.recordings.envelope import describe_header, describe_view, encode_status_channels
+from pqswarm.recordings.drawing import describe_header, describe_view, encode_status_channels
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.section import Table
 
