@@ -168,3 +168,12 @@ def test_a_phase_that_freezes_near_zero_is_no_fault():
     found = characterize(record(waves))
     assert found.events == ()
     assert "UA is frozen from" in " ".join(found.caveats)
+
+
+def test_two_phases_that_freeze_are_not_exchanged():
+    waves = three_phases(np.random.default_rng(8))
+    waves[:2, 1516:1856] = waves[:2, 1516:1517]
+    found = characterize(record(waves))
+    assert found.events == ()
+    assert [text.partition(" from")[0] for text in found.caveats[:2]] == ["UA is frozen", "UB is frozen"]
+    assert not any("exchanged" in text for text in found.caveats)
