@@ -155,6 +155,9 @@ def test_a_rival_that_is_ahead(study):
     assert conclusions(*remade(study, errors, sizes))[ERROR:VARIANTS] == [FAILS] * 5
     small = remade(study, errors, sizes, evaluations=3000)
     assert conclusions(*small)[ERROR:VARIANTS] == [UNKNOWN] * 5  # half the paper's evaluations do not refute it
+    assert conclusions(*remade(study, errors, sizes, runs=20))[ERROR:VARIANTS] == [UNKNOWN] * 5  # nor do half its runs
+    big, found = remade(study, errors, sizes)
+    assert conclusions(replace(big, n_events=140), found)[ERROR:VARIANTS] == [UNKNOWN] * 5  # nor do few events
     slow = LIKE_PAPER | {"chBPSO": 0.02}
     assert conclusions(*remade(study, slow, SIZES))[VARIANTS] == FAILS
 

@@ -112,8 +112,13 @@ class _ClaimEvidence:
 
     @property
     def refuted(self) -> str:
-        """The conclusion if the opposite is shown; fewer evaluations than the paper's show nothing."""
-        return FAILS if self.plan.max_evaluations >= _claimed_paper_size()[2] else UNKNOWN
+        """The conclusion if the opposite is shown; fewer evaluations than the paper's show nothing.
+
+        Nor does a single data set with fewer events or runs.
+        """
+        given = (self.n_events, next(iter(self.classifier.datasets.values())).n_runs, self.plan.max_evaluations)
+        smaller = [ours < theirs for ours, theirs in zip(given, _claimed_paper_size(), strict=True)]
+        return UNKNOWN if smaller[-1] or (self.by_run and any(smaller)) else FAILS
 
     @property
     def unlike(self) -> str:
@@ -122,9 +127,8 @@ class _ClaimEvidence:
 
     @property
     def unconfirmed(self) -> str:
-        """The conclusion if significance was claimed and is not shown; fewer runs than the paper's show nothing."""
-        n_runs = [dataset.n_runs for dataset in self.classifier.datasets.values()]
-        return self.refuted if self.by_run and n_runs[0] >= _claimed_paper_size()[1] else UNKNOWN
+        """The conclusion if significance was claimed and is not shown; over data sets that shows nothing."""
+        return self.refuted if self.by_run else UNKNOWN
 
     @property
     def rivals(self) -> list[str]:
@@ -163,8 +167,7 @@ class _ClaimEvidence:
         Of a single one, only a study as large as the paper's shows a pattern, because nothing tests it.
         """
         if self.by_run:
-            is_smaller = UNKNOWN in (self.unlike, self.unconfirmed)
-            return UNKNOWN if is_smaller else HOLDS if all(shown) else FAILS, ""
+            return UNKNOWN if self.refuted == UNKNOWN else HOLDS if all(shown) else FAILS, ""
         from scipy.stats import binomtest
 
         n = sum(shown)
