@@ -11,7 +11,7 @@ import pytest
 
 from pqswarm.evaluation import CachedEvaluator, Folds
 from pqswarm.search import minimize
-from pqswarm.study import load_plan
+from pqswarm.study import load_plan, read_plan
 from pqswarm.study.worker import StudyProblem
 from tests.depth import some
 
@@ -59,6 +59,13 @@ def test_level_of_error_is_about_the_papers(classifier, clean, noisy, study):
     assert clean / 1.5 < study.evaluators[classifier].errors(everything)[0] < 1.5 * clean
     error = replace(problem, X=study.events.X(30.0)).evaluator().errors(everything)[0]
     assert abs(100 * (1 - error) - noisy) < 4
+
+
+def test_data_sets_of_the_random_readings():
+    plan = read_plan((RESULTS / "random-readings.toml").read_text(encoding="utf-8"), "random-readings.toml")
+    seeds = {each.name: each.chosen["events"] for each in plan.multiverse.list_specifications()}
+    rows = published_rows("random-readings", "runs")
+    assert {(row["reading"], row["dataset"]) for row in rows} == {(name, f"seed {seeds[name]}") for name in seeds}
 
 
 def masks_of(rows):

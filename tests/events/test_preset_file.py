@@ -311,3 +311,21 @@ def test_files_of_the_documentation_load(load):
     assert [preset.name for preset in presets] == ["mine", "mine"]
     for preset in presets:
         assert generate(preset.classes[-1], 0, preset).signal.any()
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("sin(beta_f w t)", "flicker"),
+        ("Transient with a sag or swell", "sag_with_transient"),
+        ("Transient with a sag or swell", "swell_with_transient"),
+        ("Number of the notches", "notching"),
+    ],
+)
+def test_alternatives_of_open_choices_extend_the_paper(load, question, label):
+    page = Path(__file__).parents[2] / "docs/explanation/open-choices.md"
+    (row,) = (line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {question}"))
+    keys = [code for code in re.findall(r"`([^`]+)`", row.rstrip("| ").rpartition(" | ")[2]) if " = " in code]
+    preset = load("\n".join(['extends = "paper"', f"[{label}]", *keys]))
+    assert keys
+    assert preset.ranges(label, "model") != PAPER.ranges(label, "model")

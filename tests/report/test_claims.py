@@ -113,14 +113,29 @@ def test_what_refutes_each_claim_of_stage_two(like_paper):
     assert conclusions(big, replace(found, noise=None))[GAIN : GA + 1] == [UNTESTED] * 4
 
 
+def at_first_levels(found, n=4):
+    """Stage II as printed, at the first levels only."""
+    noise = printed_noise(found)
+    accuracy = {title: values[:n] for title, values in noise.accuracy.items()}
+    return replace(noise, levels=noise.levels[:n], all_features=noise.all_features[:n], accuracy=accuracy)
+
+
 def test_levels_that_are_not_tested_leave_a_claim_open(like_paper):
     big, found = like_paper
-    noise = found.noise
-    accuracy = {title: values[:4] for title, values in noise.accuracy.items()}
-    fewer = replace(noise, levels=noise.levels[:4], all_features=noise.all_features[:4], accuracy=accuracy)
+    fewer = at_first_levels(found)
     claims = claims_of(big, replace(found, noise=fewer))
     assert claims[GAIN].conclusion == UNKNOWN
     assert "4 of the paper's levels not tested" in claims[GAIN].numbers
+    worse = fewer.accuracy | {"BPSO": fewer.accuracy["BPSO"] + 2.0, "GA": fewer.all_features - 1.0}
+    shown = conclusions(big, replace(found, noise=replace(fewer, accuracy=worse)))
+    assert shown[GAIN : ROBUST + 1] == [FAILS, FAILS]  # whatever the other levels show
+    assert shown[CONTRAST : GA + 1] == [UNKNOWN, UNKNOWN]
+
+
+def test_the_papers_own_first_levels_do_not_refute_it(study):
+    big, found = remade(replace(study, classifiers=study.classifiers[1:]), LIKE_PAPER, SIZES, all_features=0.0199)
+    shown = conclusions(big, replace(found, noise=at_first_levels(found)))
+    assert shown[GAIN : GA + 1] == [UNKNOWN] * 4  # with NB, all are robust until 35 dB
 
 
 def test_sffs_ranges_and_all_features(like_paper):
@@ -140,6 +155,9 @@ def test_a_rival_that_is_ahead(study):
     assert conclusions(*remade(study, errors, sizes))[ERROR:VARIANTS] == [FAILS] * 5
     small = remade(study, errors, sizes, evaluations=3000)
     assert conclusions(*small)[ERROR:VARIANTS] == [UNKNOWN] * 5  # half the paper's evaluations do not refute it
+    assert conclusions(*remade(study, errors, sizes, runs=20))[ERROR:VARIANTS] == [UNKNOWN] * 5  # nor do half its runs
+    big, found = remade(study, errors, sizes)
+    assert conclusions(replace(big, n_events=140), found)[ERROR:VARIANTS] == [UNKNOWN] * 5  # nor do few events
     slow = LIKE_PAPER | {"chBPSO": 0.02}
     assert conclusions(*remade(study, slow, SIZES))[VARIANTS] == FAILS
 
@@ -169,6 +187,19 @@ def test_over_data_sets_the_unit_is_the_data_set(like_paper):
     table = claims_table(over)
     assert "Unit: the data set (8)" in table.note
     assert says(table.note, "sign test", "six data sets")
+
+
+def test_fewer_events_do_not_refute_that_one_classifier_gains_more(study):
+    both = [
+        remade(replace(study, classifiers=[one]), LIKE_PAPER, SIZES, all_features=whole)
+        for one, whole in zip(study.classifiers, (0.03, 0.3), strict=True)
+    ]
+    big = both[0][0]
+    for n_events, expected in ((3500, FAILS), (140, UNKNOWN)):
+        one = replace(big, n_events=n_events, classifiers=[found for _, found in both])
+        over = StudySummary(big.plan, big.about, {f"seed {i}": replace(one, name=f"seed {i}") for i in range(8)})
+        landscape = check_claims(over, over.classifiers[0])[LANDSCAPE]
+        assert (landscape.conclusion, "on 0 of 8 data sets" in landscape.numbers) == (expected, True)
 
 
 def test_a_variant_that_does_not_learn_sizes_tests_the_cause(like_paper):

@@ -10,6 +10,7 @@ from tests.statistics.paper import PRINTED
 
 from pqswarm.report import write_report
 from pqswarm.report.paper import ABBREVIATIONS, EVENT_MODELS, INCONSISTENCIES, SEARCH_PARAMETERS, paper_overlay
+from pqswarm.report.sections.algorithms import _PERFORMANCE
 from pqswarm.study import load_plan
 
 
@@ -77,6 +78,10 @@ def test_the_papers_values_stand_beside(page, slug, kind):
     assert [row[4:] for row in rows if row[2] == "θ"] == lines[16:31:2]
     rows = [[text for _, text in row] for row in cells(page, f"{slug}-contrast") if row[1][1] == "paper"]
     assert [[float(text) for text in row[2:]] for row in rows] == numbers[31:]
+
+
+def test_deviations_have_two_digits_as_printed():
+    assert [format(value, _PERFORMANCE["sd_J"][1]) for value in (0.01, 0.0011)] == ["0.010", "0.0011"]
 
 
 def test_negative_gains_are_marked_and_positive_contrasts_are_bold(page):

@@ -1,6 +1,7 @@
 """The multiverse: designs, specifications, kills, and a report whose numbers are counted again."""
 
 import csv
+import hashlib
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, product
@@ -11,7 +12,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.report.summary import read_summary
-from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_study
+from pqswarm.study import format_plan, load_plan, plan_text, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.plan import MultiversePlan
 from pqswarm.study.plan_file import restore_plan
@@ -32,6 +33,15 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("multiverse") / "study"
     run_study(small(), folder, jobs=1)
     return folder
+
+
+def test_what_was_written_down_before_the_first_run_is_not_edited():
+    """Changes are added with their date; the words and the search of the first run stay."""
+    start, _, rest = plan_text("multiverse").partition("# Written down before the first run")
+    written = rest.partition("\n#\n# 2026-11-17, ")[0]
+    assert start
+    assert "MOSAIC has a lower error than 2D-UPSO" in written
+    assert hashlib.sha256(written.encode()).hexdigest().startswith("6b306e81578565c1")
 
 
 @pytest.mark.parametrize("specifications", [32, 64])

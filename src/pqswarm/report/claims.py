@@ -70,8 +70,9 @@ _RULES_FOR_RUNS = (
     "less than {margin:.0f} % (equivalence test). Significance: the paper's test (Friedman ranks, Hommel-adjusted). "
     "SFFS: its single run against the best run of {hero}; inconclusive within two standard errors. Ranges: those of "
     "the paper's algorithms lie within the printed ones. Noise, contrasts: holds if the best subsets show it at every "
-    "level tested; inconclusive if levels are missing. All features: within two standard errors. In a study smaller "
-    "than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is “inconclusive”."
+    "level; what an untested level could change is “inconclusive”. All features: within two standard errors. In a "
+    "study smaller than the paper's ({events} events, {runs} runs, {evaluations} evaluations) what does not hold is "
+    "“inconclusive”."
 )
 _RULES_FOR_DATASETS = (
     "Unit: the data set ({k}). Comparisons of means: holds if every one is significant (Wilcoxon signed ranks over the "
@@ -79,10 +80,11 @@ _RULES_FOR_DATASETS = (
     "equal: the Bayesian signed-rank test gives at least 95 % to a difference of less than {margin:.0f} %. "
     "Significance: Friedman ranks over the data sets, Hommel-adjusted. SFFS: its single run against the median run of "
     "{hero}. Noise, contrasts, gain of k-NN: holds if it does on significantly more than half of the data sets (sign "
-    "test, p ≤ 0.05), does not hold if on significantly fewer; this takes six data sets. Ranges: those of the means "
-    "lie within the printed ones. All features: the paper's value lies within the 95 % prediction interval for one "
-    "more data set. With fewer evaluations than the paper's ({evaluations}), or for ranges and all features fewer "
-    "events ({events}), what does not hold is “inconclusive”."
+    "test, p ≤ 0.05), does not hold if on significantly fewer; this takes six data sets. What an untested level of "
+    "noise could change is “inconclusive”. Ranges: those of the means lie within the printed ones. All features: the "
+    "paper's value lies within the 95 % prediction interval for one more data set. With fewer evaluations than the "
+    "paper's ({evaluations}), or for ranges, all features and the gain of k-NN fewer events ({events}), what does not "
+    "hold is “inconclusive”."
 )
 
 
@@ -110,8 +112,13 @@ class _ClaimEvidence:
 
     @property
     def refuted(self) -> str:
-        """The conclusion if the opposite is shown; fewer evaluations than the paper's show nothing."""
-        return FAILS if self.plan.max_evaluations >= _claimed_paper_size()[2] else UNKNOWN
+        """The conclusion if the opposite is shown; fewer evaluations than the paper's show nothing.
+
+        Nor does a single data set with fewer events or runs.
+        """
+        given = (self.n_events, next(iter(self.classifier.datasets.values())).n_runs, self.plan.max_evaluations)
+        smaller = [ours < theirs for ours, theirs in zip(given, _claimed_paper_size(), strict=True)]
+        return UNKNOWN if smaller[-1] or (self.by_run and any(smaller)) else FAILS
 
     @property
     def unlike(self) -> str:
@@ -120,9 +127,8 @@ class _ClaimEvidence:
 
     @property
     def unconfirmed(self) -> str:
-        """The conclusion if significance was claimed and is not shown; fewer runs than the paper's show nothing."""
-        n_runs = [dataset.n_runs for dataset in self.classifier.datasets.values()]
-        return self.refuted if self.by_run and n_runs[0] >= _claimed_paper_size()[1] else UNKNOWN
+        """The conclusion if significance was claimed and is not shown; over data sets that shows nothing."""
+        return self.refuted if self.by_run else UNKNOWN
 
     @property
     def rivals(self) -> list[str]:
@@ -161,8 +167,7 @@ class _ClaimEvidence:
         Of a single one, only a study as large as the paper's shows a pattern, because nothing tests it.
         """
         if self.by_run:
-            is_smaller = UNKNOWN in (self.unlike, self.unconfirmed)
-            return UNKNOWN if is_smaller else HOLDS if all(shown) else FAILS, ""
+            return UNKNOWN if self.refuted == UNKNOWN else HOLDS if all(shown) else FAILS, ""
         from scipy.stats import binomtest
 
         n = sum(shown)
@@ -295,13 +300,15 @@ def _sffs_claim_by_runs(evidence: _ClaimEvidence, classifier: ClassifierSummary)
     return (HOLDS if best.error < records[0].error else evidence.unconfirmed), numbers
 
 
-def _noise_claim(evidence: _ClaimEvidence, shows: Callable[[NoiseSummary], bool], words: str) -> Outcome:
+def _noise_claim(
+    evidence: _ClaimEvidence, shows: Callable[[NoiseSummary], bool], words: str, *, some_levels_refute: bool = False
+) -> Outcome:
     """Whether something is seen in stage II, at every noise level of the paper."""
     if not evidence.noise:
         return UNTESTED, "stage II is not finished"
     conclusion, where = evidence.conclude_pattern([shows(noise) for noise in evidence.noise])
     missing = {level for level, *_ in evidence.classifier.paper.noise} - set(evidence.noise[0].levels)
-    if missing and conclusion == HOLDS:
+    if missing and not (some_levels_refute and conclusion == FAILS):
         conclusion = UNKNOWN
     gaps = f"{len(missing)} of the paper's levels not tested" if missing else ""
     return conclusion, "; ".join(filter(None, [where, words, gaps]))
@@ -321,7 +328,7 @@ def _gain_claim(evidence: _ClaimEvidence) -> Outcome:
     led = [_levels_led(noise) for noise in evidence.noise]
     average = " on average" if len(led) > 1 else ""
     words = f"highest at {np.mean(led):.2g} of {len(evidence.noise[0].levels)} levels{average}" if led else ""
-    return _noise_claim(evidence, _leads_at_every_level, words)
+    return _noise_claim(evidence, _leads_at_every_level, words, some_levels_refute=True)
 
 
 def _leads_at_every_level(noise: NoiseSummary) -> bool:
@@ -337,7 +344,12 @@ def _robust_claim(evidence: _ClaimEvidence) -> Outcome:
     n = len(evidence.noise)
     named = [title if n == 1 else f"{title} on {times}" for title, times in robust.items() if times]
     words = f"robust: {enumerate_words(named) if named else 'none'}"
-    return _noise_claim(evidence, partial(_is_robust_as_printed, evidence.classifier.paper), words)
+    return _noise_claim(
+        evidence,
+        partial(_is_robust_as_printed, evidence.classifier.paper),
+        words,
+        some_levels_refute=all(map(evidence.classifier.paper.robust, robust)),
+    )
 
 
 def _is_robust_as_printed(paper: Overlay, noise: NoiseSummary) -> bool:
@@ -401,7 +413,7 @@ def _landscape_claim(evidence: _ClaimEvidence) -> Outcome:
         gains[kind] = 100 * (1 - errors / np.where(whole > 0, whole, np.inf))
     conclusion, where = evidence.conclude_pattern((gains["k-nn"] > gains["kernel-nb"]).tolist())
     words = f"mean improvement {gains['k-nn'].mean():.0f} % with k-NN, {gains['kernel-nb'].mean():.0f} % with NB"
-    return conclusion, "; ".join(filter(None, [where, words]))
+    return evidence.unlike if conclusion == FAILS else conclusion, "; ".join(filter(None, [where, words]))
 
 
 def _cause_claim(evidence: _ClaimEvidence) -> Outcome:

@@ -107,7 +107,7 @@ def _algorithm_performance(classifier: ClassifierSummary, title: str) -> dict[st
 
 _PERFORMANCE: Mapping[str, tuple[str, str, str]] = {
     "mean_J": ("J(·): mean", ".3g", ""),
-    "sd_J": ("J(·): SD", ".2g", ""),
+    "sd_J": ("J(·): SD", "#.2g", ""),
     "PI": ("J(·): PI [%]", ".1f", "highest"),
     "mean_size": ("ξ: average", ".1f", ""),
     "sd_size": ("ξ: SD", ".1f", ""),

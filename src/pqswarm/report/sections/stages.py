@@ -131,8 +131,8 @@ def _stages_events_table(study: DatasetSummary) -> Table:
         paper_caption(1, f"power quality events of the preset {preset.name}, and the ranges printed in the paper"),
         rows,
         {"event": ("PQ event", ""), "model": ("Model", ""), "parameters": ("Parameters", ""), "paper": ("Paper", "")},
-        note=f"PQ: power quality. u(t) = 1 if t > 0, otherwise 0; ω = 2πf{supply}; T is a cycle; {record}. "
-        f"With a range in Hz, β_f ω is 2π times the flicker frequency β_f. {bench}",
+        note=f"PQ: power quality. u(t) = 1 if t > 0, otherwise 0; ω = 2πf{supply}; T is a cycle; δ₁ makes Σ δ_k² = 1; "
+        f"{record}. With a range in Hz, β_f ω is 2π times the flicker frequency β_f. {bench}",
     )
 
 
