@@ -186,8 +186,8 @@ class StudyDatabase:
     def _check_rows(self) -> None:
         """Compare all rows with their digests: one whose key is damaged would not be found, and not be missed."""
         try:
-            for table in ("findings", "runs"):
-                for row in self.connection.execute(f"SELECT * FROM {table}"):
+            for statement in ("SELECT * FROM findings", "SELECT * FROM runs"):
+                for row in self.connection.execute(statement):
                     check_row_digest(row)
         except (ValueError, TypeError) as error:
             raise self.damaged(error) from None
