@@ -14,9 +14,11 @@ def test_every_version_in_the_table_is_allowed_and_works():
     bounds = requirements()
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert rows
+    assert bounds.keys() <= {row["dependency"] for row in rows}, "python -m tests.versions --only NAME tries the rest"
     for row in rows:
         assert row["result"] in ("ok", "not on this machine"), row
         if row["dependency"] in bounds:
             assert is_allowed(row["version"], bounds[row["dependency"]]), row
-    assert len({row["digest"] for row in rows if len(row["digest"].split()) == 3}) == 1, "results differ by version"
+    for name in {row["dependency"] for row in rows}:  # each is tried on one tree; the digest of another may differ
+        digests = {row["digest"] for row in rows if row["dependency"] == name and len(row["digest"].split()) == 3}
+        assert len(digests) <= 1, f"results differ by the version of {name}"

@@ -61,6 +61,7 @@ BODIES = [
     ("POST", "/api/recordings/ID/notes", '{"text": "a", "by": %s}'),
     ("POST", "/api/again", '{"station": %s}'),
     ("POST", "/api/again", '{"recording": %s}'),
+    ("POST", "/api/again", '{"station": 1, "recording": %s}'),
     ("POST", "/api/corrections", '{"recording": "ID", "event": 0, "what": "cause", "by": "b", "label": %s}'),
     ("POST", "/api/corrections", '{"recording": "ID", "by": "b", "label": "sag", "event": %s}'),
     ("POST", "/api/corrections", '{"event": 0, "by": "b", "label": "sag", "recording": %s}'),

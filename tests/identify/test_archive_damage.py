@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.identify.invented import add, analysis, event
@@ -37,14 +38,14 @@ def damages(archive):
     return [text for is_damage, text in check_archive(archive) if is_damage]
 
 
-def changed(healthy, folder, *statements):
+def changed(healthy, folder, *statements, read_only=True):
     """A copy of the archive that another program has changed."""
     shutil.copytree(healthy, folder)
     with closing(sqlite3.connect(folder / "archive.sqlite")) as database, database:
         database.create_function("row_seal", -1, row_seal)
         for statement in statements:
             database.execute(statement)
-    return Archive(folder, read_only=True)
+    return Archive(folder, read_only=read_only)
 
 
 CHANGES = [
@@ -100,6 +101,32 @@ def test_rows_that_contradict_each_other_are_told_though_their_digests_match(hea
     seal = f"UPDATE {table} SET seal = row_seal({_SEALED[table]})"
     with changed(healthy, tmp_path / "copy", statement, seal) as archive:
         assert CONTRADICTIONS[statement] in " ".join(damages(archive))
+
+
+def grow(archive):
+    """The file of the recording grows, and is analyzed again."""
+    (known,) = archive.files.all().values()
+    file = replace(known, content="b" * 64, stamp="2:2", grown_from=known.content)
+    archive.files.register([file])
+    archive.files.claim(file.content)
+    archive.finish(file, [analysis(event())], analyzer="test")
+
+
+WRITERS = {
+    "UPDATE corrections SET label = 'sag' WHERE what = 'class'": grow,
+    "UPDATE notes SET text = 'Another note.'": grow,
+    "UPDATE notes SET start = 0.15": lambda archive: archive.remove_note(1, "Eve"),
+    "UPDATE contents SET analyzer = 'other'": lambda archive: archive.ask_again_for(),
+    "UPDATE receivers SET last = 9": lambda archive: archive.deliveries.pending("lines", Path("/data")),
+}
+
+
+@pytest.mark.parametrize("statement", WRITERS)
+def test_who_writes_into_a_changed_row_does_not_seal_it(healthy, tmp_path, statement):
+    with changed(healthy, tmp_path / "copy", statement, read_only=False) as archive:
+        with pytest.raises(FileFormatError, match="its digest"):
+            WRITERS[statement](archive)
+        assert "digests do not match 1 row" in " ".join(damages(archive))
 
 
 def test_values_that_no_column_can_hold_are_no_damage(empty):

@@ -179,9 +179,9 @@ def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch
     now = 62.0
     meter.step("hyperparameters")
     meter.report_stage("searching")
-    # 2 s for 2500 evaluations' worth: 4560 for the searches, 8 events, 2 smaller subsets, 4 of stage II and 8 tests.
-    steps = 4 * 500 + 2500 + 2 * 500 + 4 * 200 + 8 * 400
-    assert seen[-1].seconds_left == pytest.approx((38 * 120 + steps) / 1250 + 20)
+    # 2 s for 1500 evaluations' worth: 4560 for the searches, 4 events, 2 smaller subsets, 4 of stage II and 8 tests.
+    steps = 4 * 300 + 1500 + 2 * 150 + 4 * 50 + 8 * 150
+    assert seen[-1].seconds_left == pytest.approx((38 * 120 + steps) / 750 + progress._REPORT_SECONDS)
 
 
 def test_time_that_is_left_is_right_within_a_factor_of_two_from_a_tenth_of_the_work_on(monkeypatch):
@@ -220,11 +220,11 @@ def test_time_that_is_left_is_right_within_a_factor_of_two_from_a_tenth_of_the_w
         for _ in range(4):
             step("held-out")
     meter.report_stage("tested")
-    end = now + 20
+    end = now + progress._REPORT_SECONDS
     ratios = [told.seconds_left / (end - at) for at, told in seen if at >= end / 10]
     assert min(ratios) > 0.5
     assert max(ratios) < 2
     fractions = [told.fraction for _, told in seen]
     assert fractions == sorted(fractions)
-    assert fractions[-1] == pytest.approx(1 - 20 / end, abs=0.1)  # the bar covers the report, too
+    assert fractions[-1] == pytest.approx(1 - progress._REPORT_SECONDS / end, abs=0.1)  # the bar covers the report, too
     monkeypatch.undo()

@@ -41,6 +41,14 @@ def test_built_in_plans_are_valid_and_whole(name):
     assert [algorithm.title for algorithm in plan.searched if algorithm.name not in ours][-1] == "2D-UPSO"
 
 
+def test_a_built_in_plan_wins_over_a_folder_or_file_of_its_name(tmp_path, monkeypatch):
+    """The folder of a study is often named after its plan, and is there when the study is resumed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "smoke").mkdir()
+    (tmp_path / "quick").write_text("runs = 1")
+    assert [load_plan(name).runs for name in ("smoke", "quick")] == [3, 3]
+
+
 def test_paper_is_exactly_the_paper():
     plan = load_plan("paper")
     assert 14 * plan.dataset.events_per_class == 3500

@@ -316,8 +316,8 @@ def test_texts_of_any_size_are_not_read(tmp_path, healthy, monkeypatch):
     with closing(sqlite3.connect(tmp_path / "study.sqlite")) as db, db:
         db.execute("UPDATE runs SET mask = hex(zeroblob(40000))")
     monkeypatch.setattr("pqswarm.study.store.MAX_SQLITE_BYTES", 50_000)
-    with Store(tmp_path) as store, pytest.raises(FileFormatError, match="too big"):
-        store.finished()
+    with pytest.raises(FileFormatError, match="too big"):
+        Store(tmp_path)
 
 
 @pytest.mark.parametrize("write", [True, False])
@@ -430,6 +430,9 @@ def test_checkpoints_of_strangers_are_ignored():
         "UPDATE runs SET seed = 'seven'",
         "UPDATE runs SET error = 'small'",
         "UPDATE runs SET mask = x'3031'",
+        "UPDATE runs SET dataset = 'seed 1'",
+        "UPDATE findings SET kind = 'AllFeaturet'",
+        "UPDATE findings SET classifier = 'k-NO'",
         "UPDATE findings SET value = '{'",
         "UPDATE findings SET value = replace(value, '0.25', '0.26')",
         "UPDATE findings SET value = CAST(x'ff22' AS TEXT)",
@@ -441,5 +444,5 @@ def test_rows_that_cannot_be_what_was_written_are_refused(tmp_path, change):
         store.finish(record())
         store.put(AllFeatures("k-NN", 0.25))
         store.database.connection.execute(change)
-    with Store(tmp_path) as store, pytest.raises(FileFormatError, match=r"is damaged .*restore it from a copy"):
+    with pytest.raises(FileFormatError, match=r"is damaged .*restore it from a copy"), Store(tmp_path) as store:
         _ = store.finished(), store.find(AllFeatures, "k-NN"), store.statuses()

@@ -18,8 +18,8 @@ from pqswarm.study.store import Store, is_study_locked, store_stamp
 _RECENT = 60.0  # seconds over which rates are averaged
 
 # Approximate cost of the other steps in evaluations of subsets, used until one has been timed.
-_STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 500, "stage II": 200, "held-out": 400}
-_REPORT_SECONDS = 20.0  # independent of the evaluation rate
+_STEPS = {"events": 300, "hyperparameters": 1500, "smaller": 150, "stage II": 50, "held-out": 150}
+_REPORT_SECONDS = 8.0  # 4 of an idle machine, 15 of a busy one; independent of the evaluation rate
 _USUAL_SECONDS = 0.001  # of an evaluation, until something has been timed
 _SEARCHES = "searches"
 _SOME = 5  # steps of usual cost that count with those timed

@@ -180,7 +180,17 @@ class StudyDatabase:
         check = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise self.damaged(check)
+        self._check_rows()
         self.connection.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
+
+    def _check_rows(self) -> None:
+        """Compare all rows with their digests: one whose key is damaged would not be found, and not be missed."""
+        try:
+            for statement in ("SELECT * FROM findings", "SELECT * FROM runs"):
+                for row in self.connection.execute(statement):
+                    check_row_digest(row)
+        except (ValueError, TypeError) as error:
+            raise self.damaged(error) from None
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error for a damaged database, to be raised by the caller."""

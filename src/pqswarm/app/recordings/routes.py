@@ -565,7 +565,7 @@ class AnalyzeAgainRoute(ArchiveRoute):
         station = given.get("station")
         name = given.get("recording")
         is_station = is_integer(station) and 0 <= station <= _MAX_STATION
-        if not is_station and not isinstance(name, str):
+        if not (is_station if name is None else isinstance(name, str)):
             raise HTTPRefusal("Name a station, by its ID, or a recording.", 400)
         contents = await self.work(self._ask, station, name)
         self.section.queue.ask_again(contents)

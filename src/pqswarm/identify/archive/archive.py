@@ -141,7 +141,9 @@ class Archive:
             for old in filter(None, (file.content, grown_from)):
                 self._remove_content(database, old)
             for table in ("corrections", "notes") if grown_from else ():
-                database.execute(f"UPDATE {table} SET content = ? WHERE content = ?", (file.content, grown_from))
+                database.execute(
+                    f"UPDATE {table} SET content = ? WHERE content = ? AND {intact(table)}", (file.content, grown_from)
+                )
                 seal_rows(database, table, "content = ?", (file.content,))
             known_facts = [*facts, *[RecordingFacts()] * len(results)]
             for position, result in enumerate(results):

@@ -98,8 +98,8 @@ def insert(
 
 
 def update(database: sqlite3.Connection, table: str, columns: str, where: str, values: Mapping[str, Any]) -> None:
-    """Change some columns of the rows that fulfil a condition, both in SQL with named values, and seal these rows."""
-    database.execute(f"UPDATE {table} SET {columns} WHERE {where}", values)
+    """Change some columns of the intact rows that fulfil a condition, both in SQL with named values, and seal them."""
+    database.execute(f"UPDATE {table} SET {columns} WHERE ({where}) AND {intact(table)}", values)
     seal_rows(database, table, where, values)
 
 

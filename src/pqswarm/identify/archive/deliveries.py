@@ -8,7 +8,7 @@ from typing import Any
 
 from pqswarm._base.text import json_text
 from pqswarm.identify.analysis import COLUMNS
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, reading, seal_rows
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal_rows
 from pqswarm.identify.archive.events import ArchivedEvents
 
 _MAX_SKIPPED = 1000
@@ -40,7 +40,9 @@ class Deliveries:
     @reading
     def progress(self, receiver: str) -> tuple[int, int | None]:
         """Return the number of the last event delivered to a receiver, and the length of its file [byte] or None."""
-        rows = self.database.rows("SELECT last, length FROM receivers WHERE name = ?", receiver)
+        rows = self.database.rows(
+            f"SELECT last, length FROM receivers WHERE name = ? AND {intact('receivers')}", receiver
+        )
         return (int(rows[0][0]), rows[0][1]) if rows else (0, None)
 
     @reading
