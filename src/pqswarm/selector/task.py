@@ -51,7 +51,6 @@ from pqswarm.evaluation.estimators import (
     check_estimator_kind,
     fit_estimator,
     is_table,
-    pipeline_steps,
     take_params,
     take_table,
     weights_key,
@@ -593,8 +592,8 @@ def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies
 def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
     """Raise an error with the features that the estimator of an evaluator refuses in any company.
 
-    All features are tried together, in one fold; if they are refused, each alone; and those that are refused alone,
-    together with all that are not.
+    All features are tried together; if they are refused, each alone; and those that are refused alone, together with
+    all that are not.
     """
     if not evaluator.refusal(np.ones(evaluator.n_features, dtype=np.bool_)):
         return
@@ -617,8 +616,8 @@ def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
 def check_column_transformers(estimator: Any, names: Sequence[Any], fixed: BoolArray) -> None:
     """Raise an error if a ColumnTransformer asks for columns that a subset may lack, or finds others by position."""
     always = {name for name, is_fixed in zip(names, fixed, strict=True) if is_fixed}
-    for _, step in pipeline_steps(estimator):
-        for _, _, columns in step.transformers if isinstance(step, ColumnTransformer) else ():
+    for part in estimator.get_params().values():
+        for _, _, columns in part.transformers if isinstance(part, ColumnTransformer) else ():
             asked = np.atleast_1d(np.asarray(columns, dtype=object))
             if not callable(columns) and not all(isinstance(one, str) and one in always for one in asked):
                 raise PqswarmError(
