@@ -78,6 +78,12 @@ def test_columns_that_are_refused_are_named(mixed):
         quick(KNeighborsClassifier(3), cv=3, max_evaluations=4).fit(holes, target)
     with pytest.raises(PqswarmError, match="feature 'alcohol' of sample 3 is NaN"):
         quick(max_evaluations=4).fit(holes[["hue", "alcohol"]], target)
+    dates = frame[["alcohol", "hue"]].assign(day=pd.date_range("2020-01-01", periods=178))  # a tree takes it alone
+    for columns in (["alcohol", "hue", "day"], ["day", "hue", "alcohol"]):
+        with pytest.raises(PqswarmError, match="refuses 1 feature, 'day'"):
+            quick(tree, cv=3, max_evaluations=4).fit(dates[columns], target)
+    with pytest.raises(PqswarmError, match=r"MultinomialNB refuses 1 feature, 'hue' \(Negative values in data\)"):
+        quick(MultinomialNB(), cv=3, max_evaluations=4).fit(frame[["alcohol", "hue"]] * [1, -1], target)
     rare = frame.assign(cellar=frame.cellar.mask(frame.index == 170, "west"))  # in the last fold alone
     encode = make_column_transformer((OneHotEncoder(), make_column_selector(dtype_exclude="number")))
     with pytest.raises(PqswarmError, match=r"refuses 1 feature, 'cellar' \(Found unknown categories.*handle_unknown"):
