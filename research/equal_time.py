@@ -55,7 +55,7 @@ FITTED = {
     "tree": lambda: DecisionTreeClassifier(min_samples_leaf=2, random_state=0),
     "linear-svm": lambda: make_pipeline(MinMaxScaler(), LinearSVC(random_state=0)),
 }
-WARM = 300  # evaluations of the search that compiles
+WARM = {"exact": 2000, "fitted": 300}  # evaluations of the search that compiles; some functions first run after 600
 OFFSET = 0.005  # added to errors before ratios are formed
 TIE = 1e-9
 
@@ -121,20 +121,17 @@ def evaluator_of(problem, estimator, X, y, split):
 
 
 def follow(search, evaluator, marks):
-    """Return what was found at each mark: the CPU seconds, the evaluations, the error and the subset."""
+    """Return what was found at each mark: the CPU seconds, the evaluations, the error and the subset.
+
+    Before the first batch has ended, the mark has what the first batch found.
+    """
     run = Run(search, 10**9, getattr(evaluator, "blocks", ()))
-    found = {}
-    latest = None
+    trail = []
     began = time.process_time()
-    for mark in marks:
-        while not run.done and (latest is None or latest[0] <= mark):
-            before = latest
-            advance_runs([run], evaluator)
-            latest = (time.process_time() - began, run.n_evaluations, run.best_error, run.best.copy())
-            if latest[0] > mark and before is not None:
-                found[mark] = before
-        found.setdefault(mark, latest)
-    return found
+    while not run.done and (not trail or trail[-1][0] <= marks[-1]):
+        advance_runs([run], evaluator)
+        trail.append((time.process_time() - began, run.n_evaluations, run.best_error, run.best.copy()))
+    return {mark: next((state for state in reversed(trail) if state[0] <= mark), trail[0]) for mark in marks}
 
 
 def run_case(suite, name, folder, estimator, split, algorithm, longest):
@@ -145,12 +142,11 @@ def run_case(suite, name, folder, estimator, split, algorithm, longest):
     searched, held_out = problem.split(y, split)
     evaluator, fresh = evaluator_of(problem, estimator, X[searched], y[searched], split)
     search = SEARCHES[algorithm]
-    blocks = getattr(evaluator, "blocks", ())
-    warm = Run(search(evaluator.n_features, split + 1000), WARM, blocks)
+    kind = "exact" if estimator in CLASSIFIERS else "fitted"
+    warm = Run(search(evaluator.n_features, split + 1000), WARM[kind], getattr(evaluator, "blocks", ()))
     while not warm.done:
         advance_runs([warm], evaluator)
     records = []
-    kind = "exact" if estimator in CLASSIFIERS else "fitted"
     marks = [mark for mark in MARKS[kind] if mark <= longest]
     for mark, (seconds, evaluations, error, mask) in follow(
         search(evaluator.n_features, split), evaluator, marks

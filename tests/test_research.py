@@ -4,6 +4,7 @@ import re
 import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,6 +30,25 @@ def test_script_starts(name, monkeypatch, capsys):
         runpy.run_path(str(RESEARCH / f"{name}.py"), run_name="__main__")
     assert "usage: " in capsys.readouterr().out
     assert f"`python research/{name}.py" in (RESEARCH / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_mark_of_time_has_the_last_batch_that_ended_before_it(monkeypatch):
+    """One batch may pass several marks; before the first batch ends, there is only that one."""
+    follow = runpy.run_path(str(RESEARCH / "equal_time.py"))["follow"]
+    times = iter([0.0, 2.0, 4.0, 40.0])
+    fake = SimpleNamespace(process_time=lambda: next(times))
+    run = SimpleNamespace(done=False, n_evaluations=0, best_error=0.5, best=np.ones(1, dtype=bool))
+    monkeypatch.setitem(follow.__globals__, "time", fake)
+    monkeypatch.setitem(follow.__globals__, "Run", lambda *_: run)
+    monkeypatch.setitem(follow.__globals__, "advance_runs", lambda *_: setattr(run, "n_evaluations", next(counts)))
+    counts = iter([10, 20, 30])
+    found = follow(None, None, (1.0, 3.0, 10.0, 30.0))
+    assert {mark: state[:2] for mark, state in found.items()} == {
+        1.0: (2.0, 10),
+        3.0: (2.0, 10),
+        10.0: (4.0, 20),
+        30.0: (4.0, 20),
+    }
 
 
 def test_a_three_phase_event_is_drawn_and_repeats():

@@ -8,8 +8,9 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -286,6 +287,25 @@ def test_a_search_that_knows_all_subsets_is_complete():
     selector = quick(algorithm="merit", callbacks=seen.append).fit(X[:, :3], y)
     assert selector.stop_reason_ == "finished"
     assert (seen[-1].n_evaluations, seen[-1].max_evaluations) == (7, 7)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_features_to_select": 4}, {"n_features_to_select": "1se"}])
+def test_subsets_that_are_refused_are_left_out(options):
+    """A PCA needs as many features as it has components; what is left of a subset in the pool may have fewer."""
+    for model, (data, target) in (
+        (DecisionTreeClassifier(max_depth=3, random_state=0), CANCER),
+        (Ridge(), load_diabetes(return_X_y=True)),
+    ):
+        estimator = make_pipeline(PCA(3, random_state=0), model)
+        selector = many(estimator, cv=3, max_evaluations=60, **options).fit(data, target)
+        assert min(selector.subsets_.sum(axis=1)) >= 3
+        assert selector.union_.sum() <= selector.best_subset_.sum()
+        assert selector.front_[0].size >= 3
+        assert np.isfinite([(point.score, point.std) for point in selector.front_]).all()
+        assert f"average {len(selector.subsets_)} subsets" in selector.rule_ or len(selector.subsets_) == 1
+    assert nested_score(selector, data, target, cv=2).supports.sum(axis=1).min() >= 3
+    with pytest.raises(ValueError, match="n_components=9 must be"):
+        many(make_pipeline(PCA(9), Ridge()), n_subsets=1, cv=3, max_evaluations=4).fit(data, target)
 
 
 def test_scores_of_the_first_subsets_are_those_of_scikit_learn():

@@ -8,11 +8,11 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -78,6 +78,16 @@ def test_columns_that_are_refused_are_named(mixed):
         quick(KNeighborsClassifier(3), cv=3, max_evaluations=4).fit(holes, target)
     with pytest.raises(PqswarmError, match="feature 'alcohol' of sample 3 is NaN"):
         quick(max_evaluations=4).fit(holes[["hue", "alcohol"]], target)
+    dates = frame[["alcohol", "hue"]].assign(day=pd.date_range("2020-01-01", periods=178))  # a tree takes it alone
+    for columns in (["alcohol", "hue", "day"], ["day", "hue", "alcohol"]):
+        with pytest.raises(PqswarmError, match="refuses 1 feature, 'day'"):
+            quick(tree, cv=3, max_evaluations=4).fit(dates[columns], target)
+    with pytest.raises(PqswarmError, match=r"MultinomialNB refuses 1 feature, 'hue' \(Negative values in data\)"):
+        quick(MultinomialNB(), cv=3, max_evaluations=4).fit(frame[["alcohol", "hue"]] * [1, -1], target)
+    rare = frame.assign(cellar=frame.cellar.mask(frame.index == 170, "west"))  # in the last fold alone
+    encode = make_column_transformer((OneHotEncoder(), make_column_selector(dtype_exclude="number")))
+    with pytest.raises(PqswarmError, match=r"refuses 1 feature, 'cellar' \(Found unknown categories.*handle_unknown"):
+        quick(make_pipeline(encode, tree), cv=KFold(3), max_evaluations=4).fit(rare[["color", "cellar"]], target)
 
 
 class Needy(DecisionTreeClassifier):
@@ -104,6 +114,8 @@ def test_column_transformers_find_columns_by_a_selector(mixed, columns):
     by_name = make_pipeline(make_column_transformer((OneHotEncoder(), columns), remainder="passthrough"), tree)
     with pytest.raises(PqswarmError, match=r"ColumnTransformer asks for .*make_column_selector.*'fixed'"):
         quick(by_name, cv=3, max_evaluations=8).fit(frame, target)
+    with pytest.raises(PqswarmError, match=r"ColumnTransformer asks for .*make_column_selector"):
+        quick(VotingClassifier([("inside", by_name)]), cv=3, max_evaluations=8).fit(frame, target)
     texts = make_column_selector(dtype_exclude="number")
     encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), texts), remainder="passthrough")
     assert quick(make_pipeline(encode, tree), cv=3, max_evaluations=8).fit(frame, target).score(frame, target) > 0.8

@@ -99,6 +99,7 @@ class GenericEvaluator(ClassificationEvaluator):
         if numbers is not None and np.isnan(numbers).any():
             check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling, self._names)
             self.takes_nan = True
+        self._tried = range(folds.n_folds if self._names and numbers is None else 1)
         if self._has_classes:
             super().__init__(data, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
             self.target = self.classes[self.labels]
@@ -280,9 +281,12 @@ class GenericEvaluator(ClassificationEvaluator):
         return [place if self._names is None else self._names[place] for place in np.flatnonzero(mask).tolist()]
 
     def refusal(self, mask: BoolArray) -> str:
-        """Return why the estimator refuses a subset in the first fold, as a sentence; empty if it does not."""
+        """Return why the estimator refuses a subset, as a sentence; empty if it does not.
+
+        Numbers are tried in the first fold, other columns in all, since a fold may lack a category.
+        """
         try:
-            next(self._fit_folds(mask, lambda model, X, _: model.predict(X)))
+            list(self._fit_folds(mask, lambda model, X, _: model.predict(X), self._tried))
         except SubsetError as error:
             return first_error_line(error.__cause__ or error)
         return ""

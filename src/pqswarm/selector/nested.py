@@ -13,7 +13,6 @@ from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
-from pqswarm.evaluation.learners import seed_sklearn_estimator
 from pqswarm.selector.ensemble import SubsetEnsemble
 from pqswarm.selector.search_loop import Interrupts
 from pqswarm.selector.selection import SubsetSelection
@@ -92,9 +91,9 @@ def nested_score(
     selector = clone(selector).set_params(storage=None)
     data = read_input(selector, X, y, groups, fit_params)
     seed = seed_of(selector.random_state)
-    estimator = seed_sklearn_estimator(given_estimator(selector), seed)
+    classifies = is_classifier(given_estimator(selector))
     scorer = scorer_of(selector)
-    splits = list(Splits.from_cv(cv, data.X, data.y, data.groups, classifier=is_classifier(estimator)).split())
+    splits = list(Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies).split())
     scores: list[float] = []
     searched: list[float] = []
     supports: list[BoolArray] = []
@@ -106,8 +105,7 @@ def nested_score(
             selection.search()
         if interrupts.pressed:
             raise KeyboardInterrupt
-        fitted = part.fit_all(estimator, selection.members, task.n_jobs)
-        ensemble = SubsetEnsemble(fitted, selection.members, several=data.y.ndim > 1)
+        ensemble = SubsetEnsemble(selection.fit_members(), selection.members, several=data.y.ndim > 1)
         scores.append(data.take(test).score(scorer, ensemble))
         searched.append(selection.chosen.score)
         supports.append(selection.chosen.support)
@@ -115,7 +113,7 @@ def nested_score(
     n_test = np.array([len(test) for _, test in splits])
     tested = np.concatenate([test for _, test in splits])
     weighted = bool(data.score_params) or data.sample_weight is not None
-    counts = is_classifier(estimator) and data.y.ndim == 1 and not weighted and selector.scoring in (None, "accuracy")
+    counts = classifies and data.y.ndim == 1 and not weighted and selector.scoring in (None, "accuracy")
     if counts and tested.size == len(data.y) == np.unique(tested).size:
         right = round(float(n_test @ scores))
         interval = wilson_interval(right, tested.size)

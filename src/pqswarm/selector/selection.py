@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -135,6 +135,7 @@ class SubsetSelection:
         """Whether the search was stopped: `fit` should then return at once, without optional figures."""
         return self.stop_reason in ("interrupted", "max_time")
 
+    @np.errstate(invalid="ignore")  # subsets that the estimator refuses may have infinite errors
     def _choose(self) -> None:
         """Choose the best subset: by its mean score over several partitions, or the smallest that is as good."""
         self._rescore()
@@ -188,6 +189,8 @@ class SubsetSelection:
         order = np.lexsort((errors, masks.sum(axis=1)))
         lowest = np.minimum.accumulate(errors[order])
         order = order[np.append(True, lowest[1:] < lowest[:-1])]
+        (worst,) = task.choice.evaluator.errors(np.zeros_like(masks[:1, task.groups.used]))  # also of refused subsets
+        order = order[int(len(order) > 1 and errors[order[0]] == worst) :]
         masks = masks[order]
         self._errors = errors[order]
         self.fold_scores = None
@@ -252,8 +255,24 @@ class SubsetSelection:
         cut = [mask & allowed for mask in _by_rank(self.first, _BEST)]
         members = [mask for mask in [*inside, *cut] if mask.any()] or [allowed]
         self.members = _unique_rows([np.array(members)])
-        union = int(self.members.any(axis=0).sum())
-        self.rule_text += f" Predictions average {len(self.members)} subsets of {union} features in all."
+
+    def fit_members(self) -> list[Any]:
+        """Return the estimator, fitted to each member; if it refuses some, without these, or to the chosen subset.
+
+        It may refuse what is left of a subset inside the pool, such as fewer features than a PCA has components.
+        """
+        task = self.task
+        try:
+            fitted = self.data.fit_all(task.estimator, self.members, task.n_jobs)
+        except Exception:  # noqa: BLE001 (third-party code may raise anything)
+            refusal = getattr(task.choice.evaluator, "refusal", str)  # exact evaluators know none
+            taken = [mask for mask in self.members if not refusal(mask[task.groups.used])]
+            self.members = np.array(taken or [self.chosen.support])
+            fitted = self.data.fit_all(task.estimator, self.members, task.n_jobs)
+        if len(fitted) > 1:
+            union = int(self.members.any(axis=0).sum())
+            self.rule_text += f" Predictions average {len(fitted)} subsets of {union} features in all."
+        return fitted
 
 
 def score_members(selection: SubsetSelection) -> FloatArray:

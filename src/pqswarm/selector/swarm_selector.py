@@ -305,8 +305,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
                 finally:
                     if storage is not None:
                         storage.save()
+            self.estimators_ = interrupts.insist(selection.fit_members)
             self._remember(selection)
-            self.estimators_ = interrupts.insist(data.fit_all, task.estimator, self.subsets_, task.n_jobs)
             self.best_estimator_ = self.estimators_[0]
             if not np.array_equal(self.best_subset_, self.subsets_[0]):
                 self.best_estimator_ = interrupts.insist(data.fit, task.estimator, self.best_subset_)

@@ -37,7 +37,6 @@ from pqswarm.evaluation import (
     FILTERS,
     EvaluatorChoice,
     FeatureGroups,
-    GenericEvaluator,
     GroupedEvaluator,
     Splits,
     choose_evaluator,
@@ -51,7 +50,6 @@ from pqswarm.evaluation.estimators import (
     check_estimator_kind,
     fit_estimator,
     is_table,
-    pipeline_steps,
     take_params,
     take_table,
     weights_key,
@@ -306,8 +304,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     if search is Merit and "order" not in parameters:
         parameters.setdefault("start_size", _START_SIZE)
     choice = choose(np.flatnonzero(groups.used), splits)
-    if isinstance(choice.evaluator, GenericEvaluator):
-        check_columns(choice.evaluator, [names[place] for place in np.flatnonzero(groups.used).tolist()])
+    if hasattr(choice.evaluator, "refusal"):
+        check_columns(choice.evaluator, estimator, [names[place] for place in np.flatnonzero(groups.used).tolist()])
     identity = {
         "data": digest_for_storage(data.X, data.y, data.sample_weight),
         "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
@@ -590,24 +588,29 @@ def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies
         return Splits.from_cv(folds, y, y)
 
 
-def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
+def check_columns(evaluator: Any, estimator: Any, names: Sequence[Any]) -> None:
     """Raise an error with the features that the estimator of an evaluator refuses in any company.
 
-    All features are tried together, in one fold; if they are refused, each alone; and those that are refused alone,
-    together with all that are not.
+    All features are tried together; if they are refused, each alone and with those taken so far, numbers first; and
+    those that are refused, together with all that are taken.
     """
     if not evaluator.refusal(np.ones(evaluator.n_features, dtype=np.bool_)):
         return
     alone = np.eye(evaluator.n_features, dtype=np.bool_)
     reasons = [evaluator.refusal(mask) for mask in alone]
-    taken = np.array([not reason for reason in reasons])
+    taken = np.zeros(len(alone), dtype=np.bool_)
+    for place in sorted(
+        range(len(alone)), key=lambda place: as_numbers(take_table(evaluator.data, np.array([place]), axis=1)) is None
+    ):
+        reasons[place] = reasons[place] or evaluator.refusal(taken | alone[place])
+        taken[place] = not reasons[place]
     if not taken.any():
         return  # the search says so
     refused = [place for place in np.flatnonzero(~taken).tolist() if evaluator.refusal(taken | alone[place])]
     if refused:
         listed = ", ".join(f"{names[place]!r} ({reasons[place].rstrip('.')})" for place in refused[:_NAMED])
         raise PqswarmError(
-            f"{type(evaluator.estimator).__name__} refuses {count_text(len(refused), 'feature')}, {listed}: encode or "
+            f"{type(estimator).__name__} refuses {count_text(len(refused), 'feature')}, {listed}: encode or "
             f"impute in a pipeline, such as make_pipeline(make_column_transformer((OneHotEncoder("
             f"handle_unknown='ignore'), make_column_selector(dtype_exclude='number')), remainder='passthrough'), ...), "
             f"or leave columns out by constraints={{'excluded': [...]}}."
@@ -617,8 +620,8 @@ def check_columns(evaluator: GenericEvaluator, names: Sequence[Any]) -> None:
 def check_column_transformers(estimator: Any, names: Sequence[Any], fixed: BoolArray) -> None:
     """Raise an error if a ColumnTransformer asks for columns that a subset may lack, or finds others by position."""
     always = {name for name, is_fixed in zip(names, fixed, strict=True) if is_fixed}
-    for _, step in pipeline_steps(estimator):
-        for _, _, columns in step.transformers if isinstance(step, ColumnTransformer) else ():
+    for part in estimator.get_params().values():
+        for _, _, columns in part.transformers if isinstance(part, ColumnTransformer) else ():
             asked = np.atleast_1d(np.asarray(columns, dtype=object))
             if not callable(columns) and not all(isinstance(one, str) and one in always for one in asked):
                 raise PqswarmError(

@@ -529,10 +529,14 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         """Return scikit-learn's classifier."""
         return self.hyperparameters.estimator()
 
+    def refusal(self, mask: BoolArray | IntArray) -> str:
+        """Return why the classifier refuses a subset; empty if it does not."""
+        return "Negative values in data" if self._refused[:, mask].any() else ""
+
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding, none."""
-        if self._refused[:, selected].any():
-            raise SubsetError.of(self.estimator(), selected, ValueError("Negative values in data"))
+        if reason := self.refusal(selected):
+            raise SubsetError.of(self.estimator(), selected, ValueError(reason))
         scores = np.full((self.folds.n_rows, self.classes.size), -np.inf)
         for fold, (seen, own, fitted, tested) in enumerate(self._parts):
             model = self.estimator()
