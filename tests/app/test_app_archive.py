@@ -42,6 +42,18 @@ def test_what_another_command_analysed_is_there_at_once(served):
     assert "no longer where it was" in json.loads(content)["error"]
 
 
+def test_a_deleted_recording_says_which_of_its_file_it_is(tmp_path):
+    for name in ("grid/r0", "pairs/r1", "pairs/r2"):
+        write_pair(tmp_path / f"{name}.cfg", seconds=0.6, sag=(0.2, 0.3), station=name)
+    shutil.make_archive(tmp_path / "elsewhere" / "two", "zip", tmp_path / "pairs")
+    folders = tmp_path / "grid", tmp_path / "elsewhere"
+    with analyzed_before(tmp_path, *folders, moved=(folders[1], tmp_path / "away")) as process:
+        listed = get(process, "/api/recordings")["recordings"]
+        shown = [get(process, f"/api/recordings/{one['id']}")["name"] for one in listed]
+        names = ["r0.cfg", "two.zip, r1.cfg", "two.zip, r2.cfg"]
+        assert sorted(shown) == sorted(one["name"] for one in listed) == names
+
+
 def test_a_recording_of_another_folder_opens_while_it_is_the_same(served):
     root = served.folder.parent
     listed = get(served, "/api/recordings")["recordings"]

@@ -2,12 +2,16 @@
 
 import base64
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from tests.app.recordings import write_pair
+from tests.app.recordings import RATE, three_phases, write_pair
 from tests.app.recordings_page import ANALYSED, fill
 from tests.app.requests import running_app
 from tests.browser import needs_browser
+
+from pqswarm.recordings import Channel, write_comtrade
 
 pytestmark = needs_browser
 
@@ -19,6 +23,10 @@ def app(tmp_path_factory):
     write_pair(root / "home" / "dip.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="North")
     write_pair(root / "home" / "gone.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="South")
     write_pair(root / "home" / "cut.cfg", seconds=0.6, sag=(0.2, 0.7), residual=0.5, station="North")
+    summed = three_phases(seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="West")
+    turn = 2 * np.pi * 50 * np.arange(summed.n_samples) / RATE
+    rest = Channel("UN", "V", "N", 0.5 * np.cos(turn) + 3 * np.cos(5 * turn))
+    write_comtrade(replace(summed, channels=(*summed.channels, rest)), root / "home" / "sum.cfg", "BINARY")
     (root / "home" / "notes.txt").write_text("a note of the crew\n")
     with running_app(root / "home", state=root / "state") as process:
         process.folder = root / "home"
@@ -63,6 +71,13 @@ def test_cursor_b_is_at_the_end_of_a_cycle_of_the_dip(tab):
     cell = "document.querySelector('.at[data-cursor=X] [data-read=rms][data-channel=UA]').dataset.value"
     healthy, low = (cell.replace("X", name) for name in "AB")
     tab.until(f"Math.abs(Number({low}) / Number({healthy}) - 0.4) < 0.02")  # the answer for both cursors
+
+
+def test_the_rest_of_a_sum_of_phases_does_not_flatten_the_spectrum(tab):
+    open_recording(tab, "sum.cfg")
+    names = "[...new Set([...document.querySelectorAll('.spectrum .bar')].map(bar => bar.dataset.series))].join()"
+    tab.until(f"{names} !== ''")
+    assert tab.evaluate(names) == "UA,UB,UC"
 
 
 def test_what_the_record_cuts_is_marked(tab):

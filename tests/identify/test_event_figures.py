@@ -198,3 +198,20 @@ def test_a_sheet_tells_the_whole_timeline_and_turns_nothing_by_a_dead_phase():
     assert [text for text in texts if "(K1)" in text][-1] == "• 0.4900 s trip (K1)"
     assert "and 2 more" in texts
     assert [text for text in texts if "°" in text] == ["+0°", "+0°"]
+
+
+def test_a_full_sheet_leaves_room_for_the_panels_and_says_what_is_at_once_together():
+    of = recording()
+    found = [event(start=0.4 + 0.05 * k, duration=0.04) for k in range(4)]
+    said = replace(analysis(*found, of=of), remarks=("a note that is long enough for two lines " * 4,) * 3)
+    relays = [Operation(0.41, "trip", f"21P zone {k}") for k in range(5)]
+    steps = [Operation(0.4 + k / 50, "fault evolves", "waveform") for k in range(9)]
+    incident = Incident(
+        "fault", 0.9, ("evidence " * 12,) * 9, (), (0, 1, 2, 3), 0.4, 0.6, timeline=(*relays, *steps), clearing_s=0.07
+    )
+    figure = draw_sheet(of, replace(said, incidents=(incident,)), incident)
+    texts = [text.get_text() for text in figure.texts]
+    assert "• 0.4100 s trip (21P zone 0, 21P zone 1, 21P zone 2, 21P zone 3, 21P zone 4)" in texts
+    assert "Timeline: cleared in 70 ms" in texts
+    panels = [axis.get_position().height * figure.get_figheight() for axis in figure.axes if axis.get_ylabel()]
+    assert min(panels) > 0.65

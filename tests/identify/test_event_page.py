@@ -27,6 +27,7 @@ from pqswarm.identify.show.page.html import (
     page_sarfi,
 )
 from pqswarm.identify.tolerance import ITIC, SEMI, event_severity, rank_event
+from pqswarm.measure import Incident, IncidentStage
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
@@ -294,6 +295,15 @@ def test_views_are_true_to_the_samples():
     np.testing.assert_allclose(high[: len(parts)], parts.max(axis=1), atol=2)
     assert told["first"]["1"] == pytest.approx([0.34, 0.54])
     assert [line["index"] for line in fine["urms"]["channels"]] == [0, 1, 2]
+
+
+def test_the_cursor_of_a_dip_is_at_the_end_of_its_worst_cycle():
+    stages = (IncidentStage(0.4, 0.48, "fault"),)
+    incident = Incident("fault", 0.9, ("deep",), stages, (0,), 0.4, 0.48, worst_cycle_end=0.46, clearing_s=0.08)
+    page = Page(drawn([replace(analysis(SAG), incidents=(incident,))]))
+    (told,) = (json.loads(text) for text in page.data)
+    assert [one["worst_end"] for one in told["events"]] == [0.46]
+    assert "Cleared in 80 ms." in page.text
 
 
 def test_what_is_kept_gives_the_same_page():

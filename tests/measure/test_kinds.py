@@ -1,12 +1,15 @@
 """Kinds of captures that are easily taken for a fault: events, causes and what is said of the recorder."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from tests.measure.kinds import KINDS, T, box, record, three_phases
+from tests.measure.kinds import KINDS, PEAK, T, box, record, three_phases
 
 from pqswarm.errors import PqswarmError
 from pqswarm.measure import characterize
 from pqswarm.measure.incidents.find import name_operation
+from pqswarm.recordings import Channel
 
 SAID = {
     "frozen": "frozen from",
@@ -120,3 +123,57 @@ def test_the_trace_of_the_frequency_and_its_band():
     assert wide.events == ()
     with pytest.raises(PqswarmError, match="lowest_frequency"):
         characterize(drawn.recording, thresholds={"lowest_frequency": 55.0, "highest_frequency": 45.0})
+
+
+def test_inputs_that_hold_no_supply_voltage_are_not_called_frozen():
+    quiet = record(three_phases(np.random.default_rng(3)))
+    magnitude = Channel("U1", "V", "", np.round(6351 + 20 * np.sin(2 * np.pi * 0.7 * T), -1))
+    coarse = Channel("CB ready", "V", "", np.repeat([1.0, -2.0, 2.0, 1.0], T.size // 4))
+    found = characterize(replace(quiet, channels=(*quiet.channels, magnitude, coarse)))
+    assert not any("frozen" in text for text in found.caveats)
+
+
+def test_voltages_that_freeze_beside_live_currents_are_no_fault():
+    rng = np.random.default_rng(4)
+    waves, currents = three_phases(rng), 100 * three_phases(rng) / PEAK
+    waves[:, 2000:2300] = waves[:, 2000:2001]
+    found = characterize(record(waves, currents))
+    assert (found.events, found.incidents) == ((), ())
+    assert "All voltages are frozen from 0.313 s on" in " ".join(found.caveats)
+
+
+def test_what_is_missing_besides_frozen_samples_is_not_told_with_the_time_of_those():
+    waves = three_phases(np.random.default_rng(5))
+    waves[:, 2000:2300] = waves[:, 2000:2001]
+    waves[1, 3000:3100] = np.nan
+    waves[2, 1000:1100] = np.nan
+    (text,) = (text for text in characterize(record(waves)).caveats if "missing" in text)
+    assert text == "Samples are missing on UB (2.0 %), UC (2.0 %, from 0.156 s on)."
+
+
+def test_a_gap_on_one_phase_does_not_cut_the_event():
+    waves = three_phases(np.random.default_rng(6), [1 - 0.4 * box(0.3, 0.6)] * 3)
+    waves[0, 2600:2900] = np.nan
+    (event,) = characterize(record(waves)).events
+    assert (event.cut_start, event.cut_end) == (False, False)
+    assert event.duration == pytest.approx(0.31, abs=0.011)
+
+
+def test_a_phase_that_freezes_near_zero_is_no_fault():
+    waves = three_phases(np.random.default_rng(7))
+    (first, *_) = 2000 + np.flatnonzero(
+        (np.abs(waves[0, 2000:]) > 0.06 * PEAK) & (np.abs(waves[0, 2000:]) < 0.09 * PEAK)
+    )
+    waves[0, first : first + 300] = waves[0, first]
+    found = characterize(record(waves))
+    assert found.events == ()
+    assert "UA is frozen from" in " ".join(found.caveats)
+
+
+def test_two_phases_that_freeze_are_not_exchanged():
+    waves = three_phases(np.random.default_rng(8))
+    waves[:2, 1516:1856] = waves[:2, 1516:1517]
+    found = characterize(record(waves))
+    assert found.events == ()
+    assert [text.partition(" from")[0] for text in found.caveats[:2]] == ["UA is frozen", "UB is frozen"]
+    assert not any("exchanged" in text for text in found.caveats)

@@ -5,8 +5,9 @@ from math import inf
 import numpy as np
 from scipy.stats import chi2, norm
 
+from pqswarm._base.text import noise_level_text
 from pqswarm.report.paper import ALGORITHMS, PAPER_RUNS, PRINTED
-from pqswarm.report.section import decibel, enumerate_words
+from pqswarm.report.section import enumerate_words
 from pqswarm.statistics import contrast_estimation, hommel
 
 _TITLES = {"k-nn": "k-NN", "kernel-nb": "NB"}
@@ -108,7 +109,7 @@ def _of_noise():
             rivals = row[_GAINS][:_HERO]
             if rivals.max() >= row[_GAINS][_HERO]:
                 rival = f"{ALGORITHMS[int(rivals.argmax())]} ({row[_GAINS][_HERO]:g})"
-                yield [f"at {decibel(level)} with {title} it ties with {rival}"]
+                yield [f"at {noise_level_text(level)} with {title} it ties with {rival}"]
     levels = _noise_rows("kernel-nb")
     gains = np.array([row[_GAINS] for row in levels.values()])
     near = [

@@ -9,7 +9,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,11 @@ def voltage_text(volts: float) -> str:
 def frequency_text(hertz: float) -> str:
     """Format a frequency or sampling rate [Hz], such as ``"15.36 kHz"``; empty if it is not finite."""
     return unit_text(hertz, "Hz")
+
+
+def noise_level_text(level: float) -> str:
+    """Return a noise level as text, such as ``20 dB`` or ``∞ dB``."""
+    return "∞ dB" if level == inf else f"{level:g} dB"
 
 
 def digits_text(value: float, number: int = 4) -> str:

@@ -23,7 +23,7 @@ from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.steady.notching import MIN_SAMPLES
 from pqswarm.measure.supply.channels import ChannelState, describe_states, mark_dead_parts
-from pqswarm.measure.supply.recorder import blank_fraction, check_recorder
+from pqswarm.measure.supply.recorder import RecorderFault, blank_fraction, check_recorder
 from pqswarm.measure.supply.survey import Supply, survey_supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
@@ -268,8 +268,8 @@ def characterize(
         steady = listed.steady(steady_finder.find([*large, *sharp_events]), off_frequency)
         quiet = listed.changes(changes, large, steady)
         events = listed.finish([*large, *sharp_events, *off_frequency, *steady, *quiet])
-        said = [fault.sentence for fault in faults]
-        said += [off_throughout, *list_caveats(recording, supply, states, scan, blank_fraction(recording, faults))]
+        said = [fault.sentence for fault in faults if fault.channel in (None, *supply.numbers)]
+        said += [off_throughout, *list_caveats(recording, supply, states, scan, faults)]
         return Characterization(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
@@ -320,9 +320,13 @@ _FLICKER_PERIODS = 1.5
 
 
 def list_caveats(
-    recording: RecordingSource, supply: Supply, states: Sequence[ChannelState], scan: Scan, blank: float = 0.0
+    recording: RecordingSource,
+    supply: Supply,
+    states: Sequence[ChannelState],
+    scan: Scan,
+    faults: Sequence[RecorderFault] = (),
 ) -> tuple[str, ...]:
-    """List assumptions and limits of detection; `blank` is the fraction of samples that are no measurement."""
+    """List assumptions and limits of detection; `faults` are those of the recorder."""
     seconds = recording.n_samples / recording.sampling_rate
     cycle = recording.sampling_rate / supply.nominal_frequency
     sentences = (
@@ -331,7 +335,7 @@ def list_caveats(
         _frequency_caveat(recording.nominal_frequency, supply),
         *dict.fromkeys(reference.caveat for reference in supply.references),
         _dead_channel_caveat(supply, seconds * supply.frequency),
-        _gap_caveat(supply, scan, blank),
+        _gap_caveat(recording, supply, scan, faults),
         _flicker_caveat(seconds, seconds * supply.nominal_frequency),
         _transient_caveat(recording.sampling_rate, cycle, seconds * supply.nominal_frequency),
         _harmonic_caveat(cycle),
@@ -365,12 +369,16 @@ def _dead_channel_caveat(supply: Supply, cycles: float) -> str:
     return f"No voltage on {where}: no results in per unit."
 
 
-def _gap_caveat(supply: Supply, scan: Scan, blank: float) -> str:
-    facts = zip(supply.headers, scan.missing.tolist(), scan.first_missing.tolist(), strict=True)
+def _gap_caveat(recording: RecordingSource, supply: Supply, scan: Scan, faults: Sequence[RecorderFault]) -> str:
+    """Say what is missing besides the faults of the recorder; not from when on, if a fault is the first gap."""
+    left_out = [[one for one in faults if one.is_blank and one.channel in (None, i)] for i in supply.numbers]
+    facts = zip(supply.headers, left_out, scan.missing.tolist(), scan.first_missing.tolist(), strict=True)
     gaps = [
-        f"{header.name} ({100 * (fraction - blank):.1f} %, from {first:.3f} s on)"
-        for header, fraction, first in facts
-        if fraction > blank
+        f"{header.name} ({100 * rest:.1f} %"
+        + ("" if any(fault.start <= first < fault.end for fault in own) else f", from {first:.3f} s on")
+        + ")"
+        for header, own, missing, first in facts
+        if (rest := missing - blank_fraction(recording, own)) * recording.n_samples > 0.5
     ]
     return f"Samples are missing on {', '.join(gaps)}." if gaps else ""
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.checks import check_name
@@ -324,11 +324,6 @@ def features(number: int) -> str:
 def count_runs(number: int) -> str:
     """Return a number of runs as text."""
     return f"{number} runs" if number > 1 else "one run"
-
-
-def decibel(level: float) -> str:
-    """Return a noise level as text, such as ``20 dB`` or ``∞ dB``."""
-    return "∞ dB" if level == inf else f"{level:g} dB"
 
 
 def duration(seconds: float) -> str:

@@ -114,7 +114,7 @@ def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> St
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
-    """Return the stored plan of a study, also of one from before keys were renamed; see :class:`findings.About`."""
+    """Make a plan from what a study stores, also from before keys were renamed; see :class:`findings.About`."""
     try:
         return StudyPlan.model_validate(_rename_old_plan_keys(kept))
     except ValidationError as error:

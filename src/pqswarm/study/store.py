@@ -234,7 +234,7 @@ class StudyDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all that follows, or nothing."""
+        """Write all changes to the study, or none."""
         self.check()
         self.connection.execute("BEGIN IMMEDIATE")
         with self.connection:  # commits, or rolls back after an error

@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope, RecordingSource
-from pqswarm.recordings.envelope import (
+from pqswarm.recordings.drawing import (
     describe_header,
     describe_view,
     encode_status_channels,

@@ -112,7 +112,7 @@ class RecordingListRoute(RecordingRoute):
     """All recordings and their events."""
 
     async def get(self) -> None:
-        """Send the list."""
+        """Send the list of recordings."""
         section = self.section
         if await self.work(section.files.update, self.visitor):
             for page in self.workbench.pages.values():
@@ -135,8 +135,8 @@ class OneRecordingRoute(RecordingRoute):
         known = {"id": place.id, "path": place.file.name, "upload": bool(place.file.visitor)}
         shown = place.file.name.removeprefix("uploads/")
         if kept and not place.file.stamp:
-            known |= await self.work(self._describe_kept, place, kept)
-            self.send_json_text(json_text(known | {"name": shown, "siblings": [place.id]}))
+            known |= {"name": shown, "siblings": [place.id]} | await self.work(self._describe_kept, place, kept)
+            self.send_json_text(json_text(known))
             return
         opened = await self.work(self.section.open, self.job, place)
         self.section.queue.prioritize(place)
@@ -157,6 +157,8 @@ class OneRecordingRoute(RecordingRoute):
         named = {one.number: {"name": one.channel, "phase": one.phase} for one in analysis.references}
         return {
             "source": analysis.source,
+            "name": place.file.name.removeprefix("uploads/")
+            + place_in_file(place.file.name.rpartition("/")[2], analysis.source),
             "station": analysis.station,
             "start": None if analysis.start is None else analysis.start.isoformat(),
             "seconds": analysis.duration,
@@ -210,7 +212,7 @@ class RecordingAnalysisRoute(RecordingRoute):
     """The analysis of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send the analysis in full."""
+        """Send the analysis of a recording in full."""
         self.send_json_text(await self.work(self._describe, await self.find(name)))
 
     def _describe(self, place: RecordingInFile) -> str:
@@ -273,7 +275,7 @@ class SampleTableRoute(RecordingRoute):
     """The samples of an interval as CSV."""
 
     async def get(self, name: str) -> None:
-        """Send the table as a download."""
+        """Send the table of samples as a download."""
         place, opened = await self.open(name)
         start, end = self.interval(opened)
         await self.send_text(lambda: opened.table(start, end), "text/csv", f"{place.file.path.stem}-samples.csv")
@@ -452,7 +454,7 @@ class EventPageRoute(ArchiveRoute):
     """A page of the selected events."""
 
     async def get(self) -> None:
-        """Send their rows."""
+        """Send the rows of the selected events."""
         order = self.query_choice("order", ORDERS)
         limit = self.integer("limit", 100, 1, _MAX_PAGE)
         after = self.get_query_argument("after", "")
@@ -484,7 +486,7 @@ class CountsRoute(ArchiveRoute):
     """Counts of the selected events: by month, by hour and weekday, SARFI, magnitude against duration."""
 
     async def get(self, what: str) -> None:
-        """Send the counts."""
+        """Send the counts of events."""
         queries = self.section.queries
         key = {"months": "months", "hours": "hours", "sarfi": "rows"}.get(what)
         found = await self.work(lambda: getattr(queries, what)(self.event_filter()))
@@ -499,7 +501,7 @@ class OtherMetersRoute(ArchiveRoute):
     """What other meters saw at the time of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send their events."""
+        """Send the events of other meters."""
         section = self.section
         seconds = min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
 
@@ -511,7 +513,7 @@ class EventTableRoute(ArchiveRoute):
     """The selected events as CSV."""
 
     async def get(self) -> None:
-        """Send the table as a download."""
+        """Send the table of events as a download."""
         separator = self.query_choice("separator", SEPARATORS)
         decimal = self.query_choice("decimal", DECIMALS)
         section = self.section
@@ -528,7 +530,7 @@ class StationsRoute(ArchiveRoute):
     """The stations and their sites."""
 
     async def get(self) -> None:
-        """List them."""
+        """List the stations and their sites."""
         self.send_json({"stations": await self.work(self.section.archive.stations)})
 
 
@@ -558,7 +560,7 @@ class AnalyzeAgainRoute(ArchiveRoute):
     """Analyze recordings again, with the present site, model and version."""
 
     async def post(self) -> None:
-        """Let those of a station, or one, be analyzed again."""
+        """Let the recordings of a station, or one, be analyzed again."""
         given = self.read_json()
         station = given.get("station")
         name = given.get("recording")
@@ -586,7 +588,7 @@ class CorrectionsRoute(ArchiveRoute):
     """Lists and stores corrections."""
 
     async def get(self) -> None:
-        """Send the log."""
+        """Send the log of corrections."""
         section = self.section
         found = await self.work(section.archive.correction_log, self.owner)
         self.send_json({"corrections": [one | {"path": section.name_of(one["path"], one["upload"])} for one in found]})
@@ -622,11 +624,11 @@ class NotesRoute(ArchiveRoute):
     """Notes on a recording."""
 
     async def get(self, name: str) -> None:
-        """List them."""
+        """List the notes on a recording."""
         self.send_json(await self.work(self._list, name))
 
     async def post(self, name: str) -> None:
-        """Add one."""
+        """Add a note to a recording."""
         given = self.read_json()
         text = given.get("text")
         by = given.get("by")
@@ -637,7 +639,7 @@ class NotesRoute(ArchiveRoute):
         self.send_json(await self.work(self._list, name))
 
     async def delete(self, name: str) -> None:
-        """Remove one."""
+        """Remove a note from a recording."""
         number = self.integer("number", 0, 0, 2**53)
         by = self.get_query_argument("by", "")
         notes = (await self.work(self._list, name))["notes"]

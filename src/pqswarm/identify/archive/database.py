@@ -265,7 +265,7 @@ class ArchiveDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write everything, or nothing."""
+        """Write all changes to the archive, or none."""
         with self.explained():
             identity = getattr(self, "_identity", None)
             if identity is not None and file_identity(self.path) != identity:

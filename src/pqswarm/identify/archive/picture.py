@@ -12,7 +12,8 @@ from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import Event
 from pqswarm.recordings import Envelope, RecordingSource
-from pqswarm.recordings.envelope import EnvelopeView, describe_view
+from pqswarm.recordings.drawing import describe_view
+from pqswarm.recordings.envelope import EnvelopeView
 
 _COLUMNS = 240
 """Columns of the waveform; each has two bytes, or four for a minimum and a maximum."""

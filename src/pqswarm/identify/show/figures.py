@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
@@ -82,16 +82,12 @@ _LINE = 0.19  # inches
 @cache
 def figure_font_families() -> tuple[str, ...]:
     """Return the available fonts, in order of preference."""
-    from matplotlib.font_manager import fontManager
-
     known = {font.name for font in fontManager.ttflist}
     return (_FIRST, *(name for name in _CANDIDATES if name in known))
 
 
 @cache
 def _figure_fonts_have(letter: str) -> bool:
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-
     return any(
         get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in figure_font_families()
     )
@@ -400,11 +396,11 @@ _HEIGHT = 11.69
 _MARGIN = 0.6  # inches: A4
 _A4_RIGHT = _A4_WIDTH - _MARGIN
 _SOFT = "#5b6776"
-_MAX_EVENTS = 4
-_MAX_STAGES = 4
 _MAX_ITEMS = 4
-_MAX_OPERATIONS = 10
 _MAX_ROWS = 8
+_MOST_ITEMS = (10, 7, 5, 4, 3, 2)
+_LEAST_PANELS = 2.6
+"""Items of a list, fewer until this height [inches] is left for the panels."""
 _DEAD = 0.01
 """A voltage below this [pu], or a current below this fraction of what it was, has no angle."""
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
@@ -441,8 +437,11 @@ def draw_sheet(recording: RecordingSource, analysis: Analysis, incident: Inciden
         _draw_sheet_heading(page, analysis, incident, main)
         _draw_sheet_numbers(page, main)
         moments = _measure_sheet_moments(recording, analysis, incident, main.event)
-        below = list(_sheet_texts(analysis, incident))
-        used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
+        for most in _MOST_ITEMS:
+            below = list(_sheet_texts(analysis, incident, most))
+            used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
+            if _HEIGHT - page.y - used >= _LEAST_PANELS:
+                break
         interval = _sheet_interval(analysis, incident)
         place = (page.y, _HEIGHT - page.y - used)
         page.y = draw_figure_panels(page.figure, recording, analysis, main, interval, place, (1.1, 2.05)) + 0.5
@@ -626,14 +625,13 @@ def _draw_sheet_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[
         _draw_sheet_phasors(page.axes(x, top + 0.17, side, side), moment, analysis)
     volts = {one.channel: one.volts for one in analysis.references}
     x = _MARGIN + 2 * side + 0.3
-    right = _A4_RIGHT
-    places = [right - 1.98, right - 1.49, right - 0.91, right - 0.42, right]
+    places = [_A4_RIGHT - width for width in (1.98, 1.49, 0.91, 0.42, 0)]
     y = top + 0.12
     for place, word in zip((*places[:4:2], places[4]), ("before", "during", "turned"), strict=True):
         page.text(place, y, word, fontsize=7.5, ha="right", color=_SOFT)
     for one, other in list(zip(*(moment.channels for moment in moments), strict=True))[:_MAX_ROWS]:
         y += 0.2
-        page.rule(y - 0.135, x, right)
+        page.rule(y - 0.135, x, _A4_RIGHT)
         page.text(
             x, y, _fit_sheet_text(draw_figure_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3), fontsize=8
         )
@@ -688,43 +686,46 @@ def _draw_sheet_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> Non
     axis.axis("off")
 
 
-def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, list[str]]]:
-    """Headings with their lines: notes, cause and evidence, stages, events."""
+def _sheet_texts(analysis: Analysis, incident: Incident, most: int) -> Iterator[tuple[str, list[str]]]:
+    """Headings with their lines: notes, cause and evidence, stages, events; of a timeline at most some."""
     width = _A4_RIGHT - _MARGIN
     if analysis.remarks:
-        yield "Notes", _list_on_sheet(analysis.remarks, width)
+        yield "Notes", _list_on_sheet(analysis.remarks, width, min(most, _MAX_ITEMS))
     if incident.has_cause and incident.evidence:
-        title = f"Cause: {incident.verdict.removeprefix('cause ')}"
-        title = f"Evidence ({incident.correction.rpartition('; ')[2]})" if incident.by_hand else title
-        yield _fit_sheet_text(title, 9, width, keep=8, is_bold=True), _list_on_sheet(incident.evidence, width)
-    plain = incident.as_dict()
-    if operations := plain.get("timeline", ()):
-        clearing = plain.get("clearing_s")
-        said = "" if clearing is None else f": cleared in {1000 * clearing:.0f} ms"
-        texts = [f"{one['time']:.4f} s  {one['what']} ({one['source']})" for one in operations]
-        yield f"Timeline{said}", _list_on_sheet(texts, width, _MAX_OPERATIONS)
+        title = (
+            f"Evidence ({incident.correction.rpartition('; ')[2]})"
+            if incident.by_hand
+            else f"Cause: {incident.verdict.removeprefix('cause ')}"
+        )
+        yield (
+            _fit_sheet_text(title, 9, width, keep=8, is_bold=True),
+            _list_on_sheet(incident.evidence, width, min(most // 2, _MAX_ITEMS)),
+        )
+    if incident.timeline:
+        said = "" if incident.clearing_s is None else f": cleared in {1000 * incident.clearing_s:.0f} ms"
+        yield f"Timeline{said}", _list_on_sheet(rows.timeline_lines(incident), width, most)
     elif len(incident.stages) > 1:
         lines = []
-        for stage in incident.stages[:_MAX_STAGES]:
+        for stage in incident.stages[:_MAX_ITEMS]:
             levels = ", ".join(f"{name} {level:.2f}" for name, level in stage.levels.items() if isfinite(level))
-            text = f"{stage.start:.3f} to {stage.end:.3f} s:  {stage.name}" + (f"  ({levels} pu)" if levels else "")
-            lines += _wrap_sheet_text(text, 8, width, 1)
-        rest = len(incident.stages) - _MAX_STAGES
+            shown = f"  ({levels} pu)" if levels else ""
+            lines += _wrap_sheet_text(f"{stage.start:.3f} to {stage.end:.3f} s:  {stage.name}{shown}", 8, width, 1)
+        rest = len(incident.stages) - _MAX_ITEMS
         yield (
             "Stages, from the first sample",
             [*lines, *([f"and {count_text(rest, 'more stage')}"] if rest > 0 else [])],
         )
     found = [analysis.events[i] for i in sorted(incident.events)]
     lines = []
-    for one in found[:_MAX_EVENTS]:
+    for one in found[:_MAX_ITEMS]:
         said = f"{rows.event_sentence(one)}; class {one.class_in_words}"
         said += f" ({one.correction})" if one.correction else ""
         lines += _wrap_sheet_text(f"{one.clock(analysis.start)}  {said}", 8, width, 2)
-    rest = len(found) - _MAX_EVENTS
+    rest = len(found) - _MAX_ITEMS
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _list_on_sheet(texts: Sequence[str], width: float, most: int = _MAX_ITEMS) -> list[str]:
+def _list_on_sheet(texts: Sequence[str], width: float, most: int) -> list[str]:
     """The first of some texts as items of a list, and how many there are besides."""
     lines = [line for text in texts[:most] for line in _wrap_sheet_text(f"•  {text}", 8, width, 2)]
     return [*lines, *([f"and {len(texts) - most} more"] if len(texts) > most else [])]

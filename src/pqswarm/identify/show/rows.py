@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from math import isfinite
 from typing import Any
 
@@ -10,6 +11,7 @@ from pqswarm.identify.agreement import in_words
 from pqswarm.identify.analysis import Analysis, EventResult, duration_text, magnitude_text, time_text
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure.event import EVENT_TYPES, Event, event_time
+from pqswarm.measure.incidents.stages import Incident
 
 COLORS = {
     "interruption": "#d1344b",
@@ -86,6 +88,12 @@ def event_sentence(found: EventResult) -> str:
     event = found.event
     words = [f"{event.category or row_title(found)} on {event.where}", magnitude_text(event), row_duration(found)]
     return ", ".join(filter(None, words))
+
+
+def timeline_lines(incident: Incident) -> list[str]:
+    """Return what happened at each time of an incident, said once with all its sources."""
+    at_once = groupby(incident.timeline, key=lambda one: (one.time, one.what))
+    return [f"{time:.4f} s  {what} ({', '.join(one.source for one in own)})" for (time, what), own in at_once]
 
 
 def line_heading(analysis: Analysis) -> str:

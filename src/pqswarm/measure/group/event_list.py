@@ -244,8 +244,8 @@ class EventList:
                 "duration": end - start,
                 "nominal_frequency": self.supply.nominal_frequency,
                 "reference_volts": self.supply.references[self.supply.numbers.index(worst.number)].volts,
-                "cut_start": any(part.cut_start for part in parts),
-                "cut_end": any(part.cut_end for part in parts),
+                "cut_start": min(parts, key=lambda part: part.start).cut_start,  # a gap cuts single phases
+                "cut_end": max(parts, key=lambda part: part.end).cut_end,
                 **given,
             }
         )
@@ -256,7 +256,7 @@ class EventList:
         worst = choose(group, key=lambda part: part.magnitude)
         start, end = min(part.start for part in group), max(part.end for part in group)
         urms = min(part.details["urms_start"] for part in group), max(part.details["urms_end"] for part in group)
-        is_cut = any(part.cut_start or part.cut_end for part in group)
+        is_cut = min(group, key=lambda part: part.start).cut_start or max(group, key=lambda part: part.end).cut_end
         members = self.supply.members_of(group[0].system)
         sag_type = ""
         details: dict[str, float] = {}

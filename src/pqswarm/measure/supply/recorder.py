@@ -21,7 +21,7 @@ _FROZEN_BESIDE = 0.6
 _FEWEST = 4
 """Cycles, of several channels, of a single one, and of one beside others, and samples, in which a live signal is not
 constant."""
-_HELD = 0.1
+_HELD = 0.05  # tuned
 """A value that is held over the largest: below it, it is a supply without voltage."""
 _COARSE = 0.5
 """Fraction of repeated samples from which on a recorder repeats them at all times: its rate is lower than stated."""
@@ -100,17 +100,20 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
         begin = page.start / recording.sampling_rate
-        for first, stop, what in chain(_frozen_stretches(page.samples, cycle), _jumps(page.samples, headers, cycle)):
+        for row, first, stop in chain(
+            _frozen_stretches(page.samples, headers, cycle), _frozen_alone(page.samples, headers, cycle)
+        ):
+            start, end = (begin + place / recording.sampling_rate for place in (first, stop))
+            channel = None if row is None else numbers[row]
+            if not any(one.channel in (None, channel) and start < one.end and end > one.start for one in faults):
+                who = "All voltages are" if row is None else f"{headers[row].name} is"
+                said = f"{who} frozen from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
+                faults.append(RecorderFault(start, end, said, channel=channel))
+        for first, stop, what in _jumps(page.samples, headers, cycle):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
             beside = _BESIDE * cycle / recording.sampling_rate  # it may be the edge of another fault
-            if not any(start < fault.end + beside and end > fault.start - beside for fault in faults):
-                said = what.format(at=f"{(start + end) / 2:.3f} s", start=f"{start:.3f} s")
-                faults.append(RecorderFault(start, end, said))
-        for row, first, stop in _frozen_alone(page.samples, headers, cycle):
-            start, end = (begin + place / recording.sampling_rate for place in (first, stop))
-            if not any(fault.channel in (None, numbers[row]) and start < fault.end for fault in faults):
-                said = f"{headers[row].name} is frozen from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
-                faults.append(RecorderFault(start, end, said, channel=numbers[row]))
+            if not any(start < one.end + beside and end > one.start - beside for one in faults):
+                faults.append(RecorderFault(start, end, what.format(at=f"{(start + end) / 2:.3f} s")))
         extremes.feed(page.core, page.first)
     faults += extremes.faults(recording.sampling_rate)
     if not faults:
@@ -120,15 +123,16 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
 
 
 def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) -> float:
-    """Fraction of the samples of a recording that are no measurement."""
-    rate = recording.sampling_rate
-    places = [(round(fault.start * rate), min(round(fault.end * rate), recording.n_samples)) for fault in faults]
-    blank = sum(stop - first for (first, stop), fault in zip(places, faults, strict=True) if fault.is_blank)
-    return blank / recording.n_samples
+    """Fraction of the samples of a recording that some faults leave out."""
+    n, rate = recording.n_samples, recording.sampling_rate
+    return sum(min(round(fault.end * rate), n) - round(fault.start * rate) for fault in faults) / n
 
 
-def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, int, str]]:
-    """Stretches in which all channels hold their value at once, some of them far from zero."""
+def _frozen_stretches(
+    samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
+) -> Iterator[tuple[None, int, int]]:
+    """No row, first sample and end of each stretch in which all voltages hold a value, some of them far from zero."""
+    samples = samples[[i for i, one in enumerate(headers) if one.is_voltage]]
     sizes = np.nanmax(np.abs(samples), axis=1, initial=0.0)
     live = samples[(sizes > 0) & (np.nanmax(np.abs(np.diff(samples, axis=1)), axis=1, initial=0.0) > 0)]
     if not live.size:
@@ -140,8 +144,7 @@ def _frozen_stretches(samples: FloatArray, cycle: float) -> Iterator[tuple[int, 
     size = np.nanmax(np.abs(live), axis=1)
     for first, stop in true_stretches(same):
         if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
-            length = f"{(stop - first) / cycle:.1f} cycles"
-            yield first + 1, stop + 1, f"All channels are frozen from {{start}} on, for {length}: no measurement."
+            yield None, first + 1, stop + 1
 
 
 def _frozen_alone(

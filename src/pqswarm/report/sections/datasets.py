@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from pqswarm._base.text import noise_level_text
 from pqswarm.report.section import (
     Content,
     Drawing,
     Table,
     adaptive_drawing,
-    decibel,
     points,
     probability,
 )
@@ -250,7 +250,7 @@ def noise_over_datasets(study: StudySummary, classifier: ClassifierAcrossDataset
     gains = {title: np.array([each.gain(title) for each in noise]) for title in titles}
     whole = np.array([each.all_features for each in noise])
     rows: list[dict[str, Any]] = [
-        {"level": decibel(level), "all": float(np.mean(whole[:, i]))}
+        {"level": noise_level_text(level), "all": float(np.mean(whole[:, i]))}
         | {title: float(gain[:, i].mean()) for title, gain in gains.items()}
         for i, level in enumerate(study.levels)
     ]

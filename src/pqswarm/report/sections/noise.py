@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pqswarm._base.text import noise_level_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.section import (
     BEST,
@@ -18,7 +19,6 @@ from pqswarm.report.section import (
     Content,
     Table,
     adaptive_drawing,
-    decibel,
     points,
 )
 from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, EndLabel, Palette, label_line_ends, mark, styled
@@ -84,7 +84,13 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> dict[str, Any]:
     gain = t_interval(noise.gains(title))
     i = int(gain.mean.argmin())
     conclusion = "yes" if (gain.low >= 0).all() else "no" if (gain.high < 0).any() else "inconclusive"
-    found = (float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), decibel(noise.levels[i]), conclusion)
+    found = (
+        float(gain.mean[i]),
+        float(gain.low[i]),
+        float(gain.high[i]),
+        noise_level_text(noise.levels[i]),
+        conclusion,
+    )
     return dict(zip(_ON_HELD_OUT, found, strict=True))
 
 
@@ -107,7 +113,7 @@ def _noise_robustness_table(classifier: ClassifierSummary, noise: NoiseSummary) 
         row = {
             "algorithm": title,
             "minimum": float(gain.min()),
-            "where": decibel(noise.levels[int(gain.argmin())]),
+            "where": noise_level_text(noise.levels[int(gain.argmin())]),
             "robust": noise.robust(title),
             **(_noise_gain_on_held_out(noise, title) if sets > 1 else {}),
         }
@@ -132,7 +138,7 @@ def _noise_held_out_tables(classifier: ClassifierSummary, noise: NoiseSummary) -
     gains = {title: t_interval(noise.gains(title)) for title in titles}
     rows: list[dict[str, Any]] = []
     for i, level in enumerate(noise.levels):
-        row = {"level": decibel(level), "all": float(whole.mean[i]), "± all": _noise_gain_half_width(whole, i)}
+        row = {"level": noise_level_text(level), "all": float(whole.mean[i]), "± all": _noise_gain_half_width(whole, i)}
         for title, gain in gains.items():
             row[title] = float(noise.held_out[title][:, i].mean())
             row[f"θ {title}"] = float(gain.mean[i])
@@ -173,7 +179,7 @@ def noise_table(study: DatasetSummary, classifier: ClassifierSummary, noise: Noi
             for source, values in sources.items():
                 if values is not None:
                     cells = {title: values[place].get(title) for title in titles}  # type: ignore[union-attr]
-                    first = {"level": decibel(level), "all": values[0], "result": symbol, SOURCE: source}
+                    first = {"level": noise_level_text(level), "all": values[0], "result": symbol, SOURCE: source}
                     rows.append({**first, **cells, FORMAT: ".2f"})
     return Table(
         "noise",
@@ -299,5 +305,5 @@ def _noise_tips(title: str, levels: Sequence[float], known: Spread, unit: str) -
     tips = []
     for level, mean, low, high in zip(levels, *known, strict=True):
         ends = "" if np.isnan(low) else f" (95 % interval {points(low)} to {points(high)})"
-        tips.append(f"{title}, {decibel(level)}: {points(mean)} {unit}{ends}")
+        tips.append(f"{title}, {noise_level_text(level)}: {points(mean)} {unit}{ends}")
     return tips

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
+from pqswarm._base.text import noise_level_text
 from pqswarm.events import class_title
 from pqswarm.events.parameters import PARAMETERS
 from pqswarm.report.claims import claims_table
@@ -24,7 +25,6 @@ from pqswarm.report.section import (
     Table,
     adaptive_drawing,
     count_runs,
-    decibel,
     enumerate_words,
 )
 from pqswarm.report.sections.algorithms import performance_table, sffs_tables
@@ -224,7 +224,7 @@ def _framework_drawing(study: DatasetSummary) -> Drawing:
     plan = study.plan
     titles = enumerate_words([algorithm.title for algorithm in plan.algorithms])
     classifiers = enumerate_words([classifier.name for classifier in study.classifiers])
-    noisy = [decibel(level) for level in plan.dataset.snr if level != inf]
+    noisy = [noise_level_text(level) for level in plan.dataset.snr if level != inf]
     steps = {
         "Stage I: comparative evaluation": [
             f"{len(study.class_names)} classes, {study.n_events} {study.item}s, ∞ dB",

@@ -143,8 +143,10 @@
       };
       if (kind === "channel") return NAMES.map((name, i) => made(this.moments[i], Number(which), name, i === 1)).filter(Boolean);
       const moment = this.moments[NAMES.indexOf(which)];
-      // A direct voltage, or noise, has no harmonics.
-      const alternates = (one) => one.unit === kind && one.fundamental?.rms > 0.1 * one.rms;
+      // A direct voltage, noise, or the rest of a sum of phases has no harmonics.
+      const sizes = new Map((moment?.channels ?? []).map((one) => [one.name, one.fundamental?.rms ?? 0]));
+      const largest = (name) => Math.max(...(this.groups().find((group) => group.members.some((one) => (one.plain ?? one.name) === name))?.members ?? []).map((one) => sizes.get(one.plain ?? one.name) ?? 0));
+      const alternates = (one) => one.unit === kind && one.fundamental?.rms > 0.1 * Math.max(one.rms, largest(one.name));
       return (moment?.channels ?? []).map((one, i) => (alternates(one) ? made(moment, i, one.name) : null)).filter(Boolean);
     }
 

@@ -46,7 +46,7 @@ from pqswarm.identify.tolerance import (
 from pqswarm.measure.event import EVENT_TYPES, Event
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import Envelope, StatusChannel, open_recordings
-from pqswarm.recordings.envelope import describe_header, describe_view, encode_status_channels
+from pqswarm.recordings.drawing import describe_header, describe_view, encode_status_channels
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.section import Table
 
@@ -431,6 +431,9 @@ def _read_listed_event_waveforms(
                 "type": one.found.event.type,
                 "title": f"{one.number}: {event_sentence(one.found)}"[:200],
                 "index": one.number,
+                "worst_end": one.incident.worst_cycle_end
+                if one.incident and one.is_main and one.found.event.type in RMS
+                else None,
             }
             for one in events[:_MAX_EVENTS]
         ],

@@ -109,7 +109,7 @@
     };
     const options = { label: `event ${figure.dataset.event}`, range: first, thresholds: told.thresholds, wheel: "focus", coarse: "This page holds no finer picture of this stretch: pqswarm app shows every sample." };
     const cycle = 1 / told.header.nominal_frequency;
-    if (event) options.cursors = { A: event.start, B: event.end > event.start ? event.end : event.start + cycle };
+    if (event) options.cursors = { A: event.start, B: event.worst_end ?? (event.end > event.start ? event.end : event.start + cycle) };
     const viewer = new pq.Waves(figure, told.header, view, options);
     viewer.setEvents(told.events);
     if (event) viewer.lastEvent = event.index;
