@@ -67,9 +67,7 @@ def find_phase(field: str, name: str) -> str:
     field = clean_name(field).upper()
     name = clean_name(name)
     phase = _phase_from_field(field)
-    if phase and not field.isdigit():
-        return phase
-    return _phase_from_name(name) or phase
+    return phase if phase and not field.isdigit() else _phase_from_name(name) or phase
 
 
 def _phase_from_field(field: str) -> str:
@@ -184,9 +182,7 @@ def split_unit(header: str) -> tuple[str, str]:
 
 def guess_unit(name: str) -> str:
     """Return the unit that a name suggests: ``"V"``, ``"A"`` or an empty string."""
-    if _VOLTAGE.search(name):
-        return "V"
-    return "A" if _CURRENT.search(name) else ""
+    return "V" if _VOLTAGE.search(name) else "A" if _CURRENT.search(name) else ""
 
 
 def is_summary(name: str) -> bool:

@@ -200,10 +200,7 @@ def _select_source_channels(channels: Sequence[RawHeader], columns: Sequence[str
         return list(range(len(channels)))
     chosen = []
     for column in [columns] if isinstance(columns, str) else columns:
-        if isinstance(column, int):
-            places = [column] if 0 <= column < len(channels) else []
-        else:
-            places = [i for i, channel in enumerate(channels) if clean_name(channel.name) == column]
+        places = [i for i, channel in enumerate(channels) if column in (i, clean_name(channel.name))]
         if not places:
             names = ", ".join(clean_name(channel.name) for channel in channels[:20])
             raise RecordingError(f"has no channel {column!r}; it has {names}.")

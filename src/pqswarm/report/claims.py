@@ -437,10 +437,8 @@ def _lowest_in_specifications(classifier: ClassifierAcrossSpecifications, quanti
 
 def _spec_values(classifier: ClassifierAcrossSpecifications, quantity: Quantity) -> dict[str, FloatArray]:
     """Means over data sets and runs in each specification."""
-    if quantity == "score":
-        values = {title: errors * classifier.sizes[title] for title, errors in classifier.errors.items()}
-    else:
-        values = classifier.values(quantity)
+    scores = {title: errors * classifier.sizes[title] for title, errors in classifier.errors.items()}
+    values = scores if quantity == "score" else classifier.values(quantity)
     return {title: each.mean(axis=(1, 2)) for title, each in values.items()}
 
 

@@ -110,9 +110,7 @@ def compose_report(
     for name, folder in zip(names, folders, strict=True):
         studies[name] = read_summary(folder)
         check()
-    if len(studies) == 1:
-        return compose(*studies.values())
-    return compare_studies(studies)
+    return compose(*studies.values()) if len(studies) == 1 else compare_studies(studies)
 
 
 def _report_path(folder: str | Path, name: str) -> Path:

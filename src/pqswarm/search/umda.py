@@ -45,10 +45,8 @@ class UMDA(DistinctPopulation):
 
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
-        if len(self.population):
-            probability = feature_frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
-        else:
-            probability = np.full(n, min(0.2, p.start_size / n))
+        best = self.population[: max(2, round(p.best_fraction * p.population_size))]
+        probability = feature_frequencies(best) if len(best) else np.full(n, min(0.2, p.start_size / n))
         return self._make_distinct(self.rng.random((p.population_size, n)) < probability)
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:

@@ -217,9 +217,7 @@ class UPSO2D(Swarm2D):
         p = self.parameters
         if p.cardinality == "uniform":
             return 1 + (r * self.n_features).astype(np.int64)
-        if p.cardinality == "exemplar":
-            return self._sizes_of_exemplars(r)
-        return super()._sizes(r)
+        return self._sizes_of_exemplars(r) if p.cardinality == "exemplar" else super()._sizes(r)
 
     def _sizes_of_exemplars(self, r: FloatArray) -> IntArray:
         from pqswarm.search._kernels import spin_roulette_wheel

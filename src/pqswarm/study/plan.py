@@ -137,11 +137,12 @@ def _algorithm_name(algorithm: Any) -> Any:
 
 
 def _has_plan_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
-    if kind == "classifiers":
-        known = fields(CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters)
-    else:
-        known = fields(search_class(member.get("algorithm")).Parameters)
-    return parameter in {field.name for field in known}
+    known = (
+        CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters
+        if kind == "classifiers"
+        else search_class(member.get("algorithm")).Parameters
+    )
+    return parameter in {field.name for field in fields(known)}
 
 
 def _check_each_once(seeds: tuple[int, ...]) -> tuple[int, ...]:

@@ -122,10 +122,11 @@ def select_channels(
     bank = _fill_supply_channels(recording, names)
     if not bank:
         raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
-    if names is None:
-        states_by_channel = _states_by_name(bank, rate, recording.nominal_frequency)
-    else:
-        states_by_channel = dict.fromkeys(bank, (CONNECTED, "named"))
+    states_by_channel = (
+        _states_by_name(bank, rate, recording.nominal_frequency)
+        if names is None
+        else dict.fromkeys(bank, (CONNECTED, "named"))
+    )
     candidates = [one for one in bank if states_by_channel.get(one, (CONNECTED,))[0] in _USED]
     frequency = _measure_supply_frequency(candidates or bank, recording)
     states_by_channel = (

@@ -205,6 +205,4 @@ def _event_time_shown(event: Event) -> tuple[float, float]:
         stops = [event.parameters["start"] + event.parameters["duration"]] if "start" in event.parameters else []
         moments = sorted(starts + stops)
         return max(0.0, moments[0] - 2 * cycle), min(end, max(moments[-1] + 2 * cycle, moments[0] + 4 * cycle))
-    if "flicker_depth" in event.parameters:
-        return 0.0, min(end, 15 * cycle)
-    return 0.0, min(end, 3 * cycle)
+    return 0.0, min(end, (15 if "flicker_depth" in event.parameters else 3) * cycle)
