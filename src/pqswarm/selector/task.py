@@ -404,7 +404,7 @@ def _task_budget(
     classifies = check_estimator_kind(estimator)
 
     def split(cv: Any) -> Splits:
-        cv = _limit_selector_folds(cv, data.y, classifies)
+        cv = _limit_selector_folds(cv, data.y, classifies, selector.scoring)
         return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies, **data.split_params)
 
     splits = split(10 if selector.cv is None else selector.cv)
@@ -440,16 +440,17 @@ def check_task_classes(estimator: Any, y: AnyArray) -> None:
         )
 
 
-def _limit_selector_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
-    """Limit a number of folds to what the samples allow; return any other cross-validation unchanged."""
+def _limit_selector_folds(cv: Any, y: AnyArray, classifies: bool, scoring: Any) -> Any:
+    """Limit a number of folds to what the samples allow, two in each for R2; return any other one unchanged."""
     if not is_integer(cv):
         return cv
-    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies and y.ndim == 1 else len(y)
+    fewest = 1 if classifies or scoring not in (None, "r2") else 2
+    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies and y.ndim == 1 else len(y) // fewest
     if not 2 <= limit < cv:
         return cv
-    smallest = "classes of at most " if classifies else ""
+    few = f"classes of at most {limit}" if classifies else len(y)
     warnings.warn(
-        f"cv={cv} folds are too many for {smallest}{limit} samples: using {limit} folds.",
+        f"cv={cv} folds are too many for {few} samples: using {limit} folds.",
         stacklevel=8,
     )
     return limit
