@@ -269,8 +269,9 @@ class SubsetSelection:
             self.members = np.array(taken or [self.chosen.support])
             fitted = self.data.fit_all(self.task.estimator, self.members, self.task.n_jobs)
         if len(fitted) > 1:
-            size = self.members.any(axis=0).sum()
-            self.rule_text += f" Predictions average {len(fitted)} subsets of {size} features in all."
+            self.rule_text += (
+                f" Predictions average {len(fitted)} subsets of {self.members.any(axis=0).sum()} features in all."
+            )
         return fitted
 
 

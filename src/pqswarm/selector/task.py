@@ -592,18 +592,18 @@ def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies
 def check_columns(evaluator: Any, estimator: Any, names: Sequence[Any]) -> None:
     """Raise an error with the features that the estimator of an evaluator refuses in any company.
 
-    All features are tried together; if they are refused, each alone and with those taken so far, numbers first; and
-    those that are refused, together with all that are taken.
+    All features are tried together; if they are refused, each alone, and what is no number with a number too; and those
+    that are refused, together with all that are not.
     """
     if not evaluator.refusal(np.ones(evaluator.n_features, dtype=np.bool_)):
         return
     alone = np.eye(evaluator.n_features, dtype=np.bool_)
     reasons = [evaluator.refusal(mask) for mask in alone]
-    taken = np.zeros(len(alone), dtype=np.bool_)
-    for place in sorted(
-        range(len(alone)), key=lambda place: as_numbers(take_table(evaluator.data, np.array([place]), axis=1)) is None
-    ):
-        reasons[place] = reasons[place] or evaluator.refusal(taken | alone[place])
+    taken = np.array([not reason for reason in reasons])
+    others = taken & [as_numbers(take_table(evaluator.data, np.flatnonzero(mask), axis=1)) is None for mask in alone]
+    number = alone[np.argmax(taken & ~others)] & taken
+    for place in np.flatnonzero(others).tolist():
+        reasons[place] = evaluator.refusal(number | alone[place])
         taken[place] = not reasons[place]
     if not taken.any():
         return  # the search says so
