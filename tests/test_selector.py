@@ -36,7 +36,7 @@ def quick(estimator=None, **options):
         SwarmSelector(max_evaluations=10, cv=3),
         SwarmSelector(GaussianNB(), algorithm="bpso", cv=3, max_evaluations=60),
         SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=2, max_evaluations=3),
-        SwarmSelector(Ridge(), cv=2, max_evaluations=3),
+        SwarmSelector(Ridge(), max_evaluations=3),
         SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60),
         SwarmSelector(BernoulliNB(), cv=2, max_evaluations=3),
     ],
@@ -221,6 +221,8 @@ def test_too_many_folds_for_small_classes_warn():
     few = np.concatenate([np.flatnonzero(y == label)[:4] for label in range(3)])
     with pytest.warns(UserWarning, match="cv=10 folds are too many for classes of at most 4 samples: using 4 folds"):
         quick(KNeighborsClassifier(3), max_evaluations=30).fit(X[few], y[few])
+    with pytest.warns(UserWarning, match="cv=10 folds are too many for 15 samples: using 7 folds"):
+        quick(Ridge(), max_evaluations=30).fit(X[:15], X[:15, 0])
 
 
 def test_progress_is_silent_by_default(capsys):

@@ -108,7 +108,7 @@ def test_names_lead_nowhere(tmp_path):
         ),
         ("a.html", b"\n<!DOCTYPE html><html>", "HTML.*export"),
         ("a.json", b'{"u": [1, 2, 3]}', "JSON.*export"),
-        ("a.bin", b"\1\2\3" + bytes(50), "unknown.*export"),
+        ("a.bin", b"\1\2\3" + bytes(50), "supported format.*export"),
         ("a.csv", b"%PDF-1.7\n", "document"),
     ],
 )

@@ -107,6 +107,21 @@ def test_columns_that_need_company_are_not_refused(mixed):
         quick(Needy(), cv=3, max_evaluations=8).fit(numbers[["alcohol", "flavanoids"]], target)
 
 
+class Modest(DecisionTreeClassifier):
+    """It takes two features at most."""
+
+    def fit(self, X, y):
+        if X.shape[1] > 2:
+            raise ValueError("too many")
+        return super().fit(X, y)
+
+
+def test_columns_that_are_too_many_are_not_refused(mixed):
+    frame, target = mixed
+    selector = quick(Modest(max_depth=2), cv=3, max_evaluations=12).fit(frame[["alcohol", "hue", "flavanoids"]], target)
+    assert selector.n_features_ <= 2
+
+
 @pytest.mark.parametrize("columns", [["cellar", "color"], "cellar", [3, 4], slice(3, 5)])
 def test_column_transformers_find_columns_by_a_selector(mixed, columns):
     frame, target = mixed

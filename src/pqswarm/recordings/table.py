@@ -557,7 +557,7 @@ def _open_table_text(content: FileBytes, options: Options) -> tuple[StoredBytes,
     if not wide and options.encoding is None:
         refuse_other_formats(head)
         if b"\0" in head:
-            raise RecordingError(f"is not in a supported format: {EXPORT}.")
+            raise RecordingError(f"is not a text table, nor in another supported format: {EXPORT}.")
     if wide or (options.encoding is not None and not _table_keeps_ascii(options.encoding)):
         options.check_samples(content.size // 8)
         text, encoding = decode_text(content.read(0, content.size), options.encoding)

@@ -261,17 +261,17 @@ class SubsetSelection:
 
         It may refuse what is left of a subset inside the pool, such as fewer features than a PCA has components.
         """
-        task = self.task
         try:
-            fitted = self.data.fit_all(task.estimator, self.members, task.n_jobs)
+            fitted = self.data.fit_all(self.task.estimator, self.members, self.task.n_jobs)
         except Exception:  # noqa: BLE001 (third-party code may raise anything)
-            refusal = getattr(task.choice.evaluator, "refusal", str)  # exact evaluators know none
-            taken = [mask for mask in self.members if not refusal(mask[task.groups.used])]
+            refusal = getattr(self.task.choice.evaluator, "refusal", str)  # exact evaluators know none
+            taken = [mask for mask in self.members if not refusal(mask[self.task.groups.used])]
             self.members = np.array(taken or [self.chosen.support])
-            fitted = self.data.fit_all(task.estimator, self.members, task.n_jobs)
+            fitted = self.data.fit_all(self.task.estimator, self.members, self.task.n_jobs)
         if len(fitted) > 1:
-            union = int(self.members.any(axis=0).sum())
-            self.rule_text += f" Predictions average {len(fitted)} subsets of {union} features in all."
+            self.rule_text += (
+                f" Predictions average {len(fitted)} subsets of {self.members.any(axis=0).sum()} features in all."
+            )
         return fitted
 
 

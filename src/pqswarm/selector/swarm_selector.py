@@ -317,8 +317,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.stop_reason_: StopReason = selection.stop_reason
         if self.interrupted_:
             later = " Fit again to resume." if self.storage is not None else ""
-            done = selection.n_evaluations
-            warnings.warn(f"interrupted: the best of {done} evaluations is kept.{later}", stacklevel=2)
+            warnings.warn(f"interrupted: the best of {self.n_evaluations_} evaluations is kept.{later}", stacklevel=2)
         return self
 
     def _remember(self, selection: SubsetSelection) -> None:

@@ -404,7 +404,7 @@ def _task_budget(
     classifies = check_estimator_kind(estimator)
 
     def split(cv: Any) -> Splits:
-        cv = _limit_selector_folds(cv, data.y, classifies)
+        cv = _limit_selector_folds(cv, data.y, classifies, selector.scoring)
         return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies, **data.split_params)
 
     splits = split(10 if selector.cv is None else selector.cv)
@@ -440,16 +440,17 @@ def check_task_classes(estimator: Any, y: AnyArray) -> None:
         )
 
 
-def _limit_selector_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
-    """Limit a number of folds to what the samples allow; return any other cross-validation unchanged."""
+def _limit_selector_folds(cv: Any, y: AnyArray, classifies: bool, scoring: Any) -> Any:
+    """Limit a number of folds to what the samples allow, two in each for R2; return any other one unchanged."""
     if not is_integer(cv):
         return cv
-    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies and y.ndim == 1 else len(y)
+    fewest = 1 if classifies or scoring not in (None, "r2") else 2
+    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies and y.ndim == 1 else len(y) // fewest
     if not 2 <= limit < cv:
         return cv
-    smallest = "classes of at most " if classifies else ""
+    few = f"classes of at most {limit}" if classifies else len(y)
     warnings.warn(
-        f"cv={cv} folds are too many for {smallest}{limit} samples: using {limit} folds.",
+        f"cv={cv} folds are too many for {few} samples: using {limit} folds.",
         stacklevel=8,
     )
     return limit
@@ -591,18 +592,18 @@ def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies
 def check_columns(evaluator: Any, estimator: Any, names: Sequence[Any]) -> None:
     """Raise an error with the features that the estimator of an evaluator refuses in any company.
 
-    All features are tried together; if they are refused, each alone and with those taken so far, numbers first; and
-    those that are refused, together with all that are taken.
+    All features are tried together; if they are refused, each alone, and what is no number with a number too; and those
+    that are refused, together with all that are not.
     """
     if not evaluator.refusal(np.ones(evaluator.n_features, dtype=np.bool_)):
         return
     alone = np.eye(evaluator.n_features, dtype=np.bool_)
     reasons = [evaluator.refusal(mask) for mask in alone]
-    taken = np.zeros(len(alone), dtype=np.bool_)
-    for place in sorted(
-        range(len(alone)), key=lambda place: as_numbers(take_table(evaluator.data, np.array([place]), axis=1)) is None
-    ):
-        reasons[place] = reasons[place] or evaluator.refusal(taken | alone[place])
+    taken = np.array([not reason for reason in reasons])
+    others = taken & [as_numbers(take_table(evaluator.data, np.flatnonzero(mask), axis=1)) is None for mask in alone]
+    number = alone[np.argmax(taken & ~others)] & taken
+    for place in np.flatnonzero(others).tolist():
+        reasons[place] = evaluator.refusal(number | alone[place])
         taken[place] = not reasons[place]
     if not taken.any():
         return  # the search says so
