@@ -15,6 +15,7 @@ from tests.identify.conftest import NAMES
 
 import pqswarm.identify
 from pqswarm import __version__
+from pqswarm._base.files import opening_only_inside
 from pqswarm.cli.train import train as train_command
 from pqswarm.datasets.dataset import event_specs
 from pqswarm.errors import PqswarmError
@@ -246,6 +247,10 @@ class TestDefaultModel:
     def test_is_small_and_knows_sixteen_classes(self):
         assert default_model().class_names == TRAINING_CLASSES
         assert BUNDLED.stat().st_size < 3_000_000
+
+    def test_is_read_where_only_a_folder_of_recordings_may_be(self, tmp_path):
+        with opening_only_inside(tmp_path):
+            assert default_model.__wrapped__().class_names == TRAINING_CLASSES
 
     def test_is_that_of_the_documented_command(self):
         """Its metadata are the defaults of `pqswarm train` in this version."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from pqswarm._base.array_file import ArrayFile
 from pqswarm._base.checks import is_finite, is_integer
+from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import printable
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
@@ -523,7 +524,9 @@ def default_model() -> Model:
     >>> default_model().origin["preset"]
     'training'
     """
-    return load_model(Path(__file__).with_name("default.npz"))
+    path = Path(__file__).with_name("default.npz").resolve()
+    with opening_only_inside(path.parent):  # the caller may read a folder of recordings only
+        return load_model(path)
 
 
 def load_model(path: str | Path) -> Model:

@@ -445,9 +445,7 @@ def pqdif_increments(stored: FloatArray) -> tuple[float, float, float]:
     if stored[0] >= 1 and stored.size == 1 + 2 * stored[0]:
         counts = stored[1::2]
         steps = stored[2::2]
-        if (steps == steps[0]).all():
-            return float(counts.sum()), float(steps[0]), 0.0
-        return 0.0, 0.0, 0.0
+        return (float(counts.sum()), float(steps[0]), 0.0) if (steps == steps[0]).all() else (0.0, 0.0, 0.0)
     return float(stored[1]), float(stored[2]), float(stored[0])
 
 
