@@ -622,6 +622,7 @@ def _read_model_subset(given: Any, known: tuple[str, ...]) -> FeatureSubset:
     )
 
 
+@np.errstate(invalid="ignore")  # NaN may signal
 def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Model:
     class_names = _read_model_class_names(manifest["class_names"])
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):

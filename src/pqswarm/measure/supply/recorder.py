@@ -89,6 +89,7 @@ class SoundRecording:
         return replace(part, channels=tuple(channels))
 
 
+@np.errstate(invalid="ignore")  # samples may be infinite
 def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[RecorderFault]]:
     """Return the recording with samples that are no measurement as missing, and the faults in order of time."""
     cycle = recording.sampling_rate / recording.nominal_frequency
