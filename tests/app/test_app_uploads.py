@@ -347,6 +347,22 @@ def test_uploads_at_the_same_time_do_not_replace_each_other(tmp_path):
     assert sorted(path.read_bytes() for path in tmp_path.rglob("new.csv")) == [b"x", b"y"]
 
 
+def test_a_pair_stays_together_when_the_first_of_its_name_was_removed(tmp_path):
+    stored = StoredUploads(tmp_path)
+
+    def send(name, content):
+        one = Upload(stored, ONE, name, len(content), 1000)
+        one.write(content)
+        return one.finish()
+
+    first = [send("a.cfg", b"1"), send("a.dat", b"1")]
+    second = send("a.cfg", b"2")
+    for path in first:
+        path.unlink()
+    stored.look(now=True)
+    assert send("a.dat", b"2").parent == second.parent
+
+
 def test_all_visitors_of_an_address_have_a_quota(tmp_path):
     stored = StoredUploads(tmp_path)
 

@@ -44,9 +44,8 @@ def estimate_nominal(
             total += float(np.sum(centered**2)) * float(np.sum(window**2))
     best = int(np.argmax(power))
     # A mains voltage has half of its energy in one line; a pure line is about 0.5 x 0.67 after normalization.
-    if total <= 0 or power[best] / total < 0.15:
-        return None
-    return 50.0 if frequencies[best] < 55 else 60.0
+    is_something_else = total <= 0 or power[best] / total < 0.15
+    return None if is_something_else else 50.0 if frequencies[best] < 55 else 60.0
 
 
 def _thin_for_frequency(

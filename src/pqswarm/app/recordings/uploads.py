@@ -115,7 +115,11 @@ class StoredUploads:
         if path not in self.beside(path) and not is_own_part:
             self.n_files[owner] += 1
             self.n_bytes[owner] += size
-            self._groups.setdefault((path.parent, path.stem.casefold()), {})[path.name.casefold()] = path
+            stem = path.stem.casefold()
+            self._groups.setdefault((path.parent, stem), {})[path.name.casefold()] = path
+            if path.parent.name.isdecimal():  # lower ones may have been removed
+                home = (path.parent.parent, stem)
+                self._last[home] = max(int(path.parent.name), self._last.get(home, 0))
 
     def beside(self, path: Path) -> list[Path]:
         """Return the files in the folder of a file with its name, whatever their case and suffix."""
@@ -180,7 +184,7 @@ class StoredUploads:
         while (places(last + 1), stem) in groups:
             last += 1
         self._last[path.parent, stem] = last
-        is_new = not last or name in groups[places(last), stem]
+        is_new = not last or name in groups.get((places(last), stem), ())
         return places(last + is_new) / path.name
 
 

@@ -199,9 +199,8 @@ class Failure:
     def place(self) -> str:
         """Place of the recording in the file, to follow the name of the file; empty if it is the whole file."""
         name = Path(self.path).name
-        if not self.source or self.source.startswith(name):
-            return self.source.removeprefix(name)
-        return f", {self.source}"
+        begins_so = not self.source or self.source.startswith(name)
+        return self.source.removeprefix(name) if begins_so else f", {self.source}"
 
     def __str__(self) -> str:
         """The file, the place in it and the reason."""

@@ -230,9 +230,8 @@ class _PageScanner:
     def _list_stretches(self, wave: FloatArray) -> list[tuple[int, int]]:
         """Stretches [samples] that are examined closely: all of a short recording."""
         cycle = self.source.sampling_rate / self.frequency
-        if wave.size < _CLOSE * cycle:
-            return [(0, wave.size)]
-        return find_suspects(wave, cycle, self.thresholds.transient)
+        is_short = wave.size < _CLOSE * cycle
+        return [(0, wave.size)] if is_short else find_suspects(wave, cycle, self.thresholds.transient)
 
 
 def _shift_to_page(part: ChannelEvent, seconds: float) -> ChannelEvent:
