@@ -9,6 +9,7 @@ This subclasses private classes of Numba, so a new release may break it. The env
 ``PQSWARM_NUMBA_CACHE=1`` falls back to Numba's own cache. The two have different files: one leaves the other as it is.
 """
 
+import atexit
 import functools
 import gc
 import hashlib
@@ -117,6 +118,7 @@ class _CompiledCodeCache(FunctionCache):
         # Held from a cache miss until the function is compiled. Threads of a process never wait for one another: the
         # compiler admits one at a time.
         self._lock = FileLock(Path(self._cache_path, f"{name}.lock"), timeout=_PATIENCE, thread_local=False)
+        atexit.register(self.__dict__.pop, "_lock")  # later, a lock cannot be released: modules are empty
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached code, if need be after another process has compiled it, or None."""

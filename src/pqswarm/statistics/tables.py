@@ -79,9 +79,7 @@ def is_number(value: Any) -> bool:
 def _table_cell(value: Any, digits: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.{digits}g}"
-    return "" if value is None else printable(str(value))
+    return f"{value:.{digits}g}" if isinstance(value, float) else "" if value is None else printable(str(value))
 
 
 def _csv_table(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
