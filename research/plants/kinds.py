@@ -181,10 +181,10 @@ def compensated(s, tuned):
 
 
 @kind
-def earth_fault_isolated(s):
+def earth_fault_isolated(s, ohms=60):
     s.open(s.u(12, 40), fine=True)
     bus = compensated(s, None)
-    switches = s.add_fault(bus, 1, s.begin, True, s.u(0.1, 60))
+    switches = s.add_fault(bus, 1, s.begin, True, s.u(0.1, ohms))
     if s.rng.random() < 0.4:
         s.net.trip(s.begin + s.u(4, 15) * s.cycle, switches.values())
     else:
@@ -331,7 +331,6 @@ def motor_behind_transformer(s):
 def motor_reduced(s):
     """Star-delta, or thyristors that advance."""
     s.only_currents = True
-    s.also = ["load switching"]
     if s.rng.random() < 0.5:
         star_delta(s)
     else:
@@ -441,14 +440,14 @@ def transformer_without_load(s):
     s.open(s.u(15, 45))
     bus = s.high() if s.rng.random() < 0.3 else s.medium(zero=1.0)
     s.base_load(bus)
-    energise(s, bus, s.u(0.03, 0.15))
+    energise(s, bus, 0.015 * 10 ** s.u(0, 1))
 
 
 def transformer_loaded(s):
     s.open(s.u(15, 40))
     bus = s.medium(zero=1.0)
     s.base_load(bus)
-    energise(s, bus, s.u(0.03, 0.12), loaded=s.u(0.2, 0.6))
+    energise(s, bus, 0.015 * 10 ** s.u(0, 1), loaded=s.u(0.2, 0.6))
     s.also = ["load switching"]
 
 
@@ -519,7 +518,7 @@ def capacitor_below(s):
     s.vn = 400.0
     s.net.load(low, size * s.u(0.2, 0.6), size * 0.1, s.vn, grounded=True)
     if s.rng.random() < 0.5:
-        s.net.bank(low, size * s.u(0.05, 0.2), s.vn, inductance=1e-6)
+        s.net.bank(low, size * s.u(0.05, 0.2), s.vn, s.pick(0.07, 0.07, 0.0), inductance=1e-6)
     s.has_currents = s.has_currents and s.rng.random() < 0.3
     s.watch(low, currents)
 
@@ -619,7 +618,7 @@ def lightning(s):
     bus = s.medium() if s.rng.random() < 0.6 else s.high()
     s.base_load(bus)
     end, _ = s.feeder(bus, s.u(0.3, 4), cable=False)
-    peak = s.vn * s.u(1, 8) / 300
+    peak = s.vn * s.u(1, 5) / 300
     tail, front = s.u(50e-6, 200e-6), s.u(2e-6, 10e-6)
     phases = s.choose_phases(s.pick(1, 3))
     for node in end:
@@ -820,7 +819,7 @@ def ferroresonance(s):
     after, breaker = s.net.breaker(bus)
     size = s.u(0.1e6, 0.6e6)
     end, currents = s.net.meter(after)
-    s.net.cable_capacitance(end, size / s.vn**2 / s.net.omega * s.u(0.06, 0.25))
+    s.net.cable_capacitance(end, size / s.vn**2 / s.net.omega * s.u(0.02, 0.1))
     low, _ = s.net.transformer(end, s.vn, 400.0, size)
     star = s.net.node()
     for node in low:
@@ -910,9 +909,9 @@ def recorder_missing(s):
 @kind
 def recorder_clipped(s):
     """The phases that rise in an earth fault pass the range of the converter."""
-    earth_fault_isolated(s)
+    earth_fault_isolated(s, 5)
     s.between = False
-    s.caveat = True
+    s.caveat = s.clips = True
 
     def hook(scene, channels):
         for channel in channels[:3]:

@@ -28,7 +28,7 @@ class Scene:
         self.only_currents, self.only_these_events, self.oscillation = False, False, 0.0
         self.fault_switches, self.keeps_clear, self.faulted_bus = [], True, True
         self.hooks, self.late_hooks, self.status = [], [], []
-        self.saturates = False
+        self.saturates, self.clips = False, False
         self.file_rate = 0.0
         self.lead = 0.06
         self.begin = 0.0
@@ -183,7 +183,7 @@ class Scene:
             "seed": self.seed,
             "true_cause": self.cause,
             "cause": self.cause if visible else "unknown",
-            "also": self.also,
+            "also": [*self.also, *(["load switching"] if self.cause == "motor start" and not visible else [])],
             "visible": visible,
             "events": events,
             "none_ok": none_ok,
@@ -200,5 +200,8 @@ class Scene:
         }
         for hook in self.late_hooks:
             hook(self, channels)
+        for channel in channels:
+            if not self.clips:
+                channel.full_scale = max(channel.full_scale, np.abs(channel.values).max() * 1.02)
         result = Capture(self.rate, self.frequency, channels, self.status, self.file_rate, self.begin)
         return result, truth

@@ -65,8 +65,8 @@ def measure(scene, voltages, currents, nominal):
     highest = int(np.argmax(extra))
     facts["current_added"] = float(extra[highest] / reference.max())
     facts["current_left"] = float(extra[-1] / max(extra[highest], 1e-9))
-    half = np.flatnonzero(extra[highest:] < 0.6 * extra[highest])
-    facts["current_fall"] = float(half[0] / rate / cycle) if half.size else None
+    high = np.flatnonzero(extra > 0.5 * extra[highest])
+    facts["current_held"] = float((series[0][0][high[-1]] - begin) / cycle)
     final = np.median(current[:, -max(3, shift) :], axis=1)
     facts["current_step"] = float(np.max(np.abs(final - reference[:, 0]) / np.maximum(final, reference[:, 0])))
     from_sample = max(0, round(begin * rate))
@@ -88,8 +88,8 @@ def is_visible(cause, facts, scene):
         clear_current = has_currents and facts["current_ratio"] >= 2 and facts["change"] >= 0.01
         return facts["change"] >= 0.04 or clear_current
     if cause == "motor start":
-        fall = facts.get("current_fall")
-        by_current = has_currents and facts["current_added"] >= 0.5 and fall is not None and fall >= 5
+        by_current = has_currents and facts["current_added"] >= 0.5
+        by_current = by_current and facts["current_held"] >= 5 and facts["current_left"] < 0.6
         slow = facts["recovery"] is not None and facts["recovery"] >= 5
         return by_current or (facts["dip"] >= 0.04 and slow and not scene.only_currents)
     if cause == "transformer energising":
