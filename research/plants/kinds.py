@@ -4,7 +4,7 @@ from math import pi, sqrt
 
 import numpy as np
 from network import PHASES
-from solver import open_at_zero
+from solver import fire, open_at_zero
 
 KINDS = {}
 
@@ -21,7 +21,6 @@ def feeder_fault(s, count, ground, clearing, resistance=None, neutral=None, **op
     """A fault on one feeder of a medium-voltage bus, opened by its breaker after `clearing` cycles."""
     s.open(clearing + s.u(6, 15), **opening)
     bus = s.medium(neutral)
-    s.base_load(bus)
     end, breaker = s.feeder(bus, s.u(0.3, 6))
     s.add_fault(end, count, s.begin, ground, resistance)
     s.trip(breaker, s.begin + clearing * s.cycle)
@@ -44,7 +43,6 @@ def fault_two_phases_ground(s):
     clearing = s.pick(s.u(2.5, 6), s.u(15, 25))
     s.open(clearing + s.u(5, 12))
     bus = s.high()
-    s.base_load(bus)
     end, breaker = s.feeder(bus, s.u(3, 60), cable=False)
     s.add_fault(end, 2, s.begin, True, s.u(0.1, 4))
     s.trip(breaker, s.begin + clearing * s.cycle)
@@ -62,13 +60,12 @@ def fault_fuse(s):
     """Low voltage: a fuse limits the current by its arc, or interrupts at a zero."""
     s.open(s.u(8, 15), fine=True)
     bus = s.low()
-    s.base_load(bus)
     end, currents = s.net.line(bus, s.u(0.02, 0.12), s.vn, True)
     part = s.power * 0.003
     s.net.load(end, part, part * 0.3, s.vn)
-    s.currents = currents if s.rng.random() < 0.6 else s.currents
-    melted = s.begin + s.u(0.1, 2.0) * s.cycle
-    limit = s.vn * s.u(0.9, 1.5) if s.rng.random() < 0.5 else 0.0
+    s.measure_currents(currents, 0.6)
+    limit = s.pick(0.0, s.vn * s.u(0.9, 1.5))
+    melted = s.begin + s.u(0.1, 0.5 if limit else 2.0) * s.cycle
     rest = s.vn * s.u(0.02, 0.06)
     count = s.pick(1, 1, 2, 3)
     switches = s.add_fault(end, count, s.begin, s.rng.random() < 0.6 or count == 1, s.u(0.002, 0.02))
@@ -112,7 +109,6 @@ def fault_evolving(s):
     clearing = s.u(6, 15)
     s.open(clearing + s.u(6, 12))
     bus = s.medium("solid")
-    s.base_load(bus)
     end, breaker = s.feeder(bus, s.u(0.3, 5))
     phases = s.choose_phases(s.pick(2, 3, 3))
     s.rng.shuffle(phases)
@@ -132,7 +128,6 @@ def fault_reclosing(s):
     fails = s.rng.random() < 0.5
     s.open(clearing * 2 + dead + s.u(8, 15), slow=s.rng.random() < 0.5)
     bus = s.medium("solid")
-    s.base_load(bus)
     end, breaker = s.feeder(bus, s.u(0.5, 6), load=0.02, cable=False)
     switches = s.add_fault(end, s.pick(1, 1, 2, 3), s.begin)
     opened = s.begin + clearing * s.cycle
@@ -152,7 +147,6 @@ def fault_lockout(s):
     clearing = s.u(2.5, 10)
     s.open(clearing + s.u(10, 25))
     bus = s.medium("solid")
-    s.base_load(bus)
     after, breaker = s.net.breaker(bus)
     s.net.cable_capacitance(after, 0.2e-6)
     place, currents = s.net.meter(after)
@@ -170,13 +164,13 @@ def compensated(s, tuned):
     total = s.u(2e-6, 12e-6)
     neutral = "isolated" if tuned is None else ("henry", 1 / (3 * (2 * pi * s.frequency) ** 2 * total * tuned))
     bus = s.medium(neutral, zero=1.0, surge=False)
-    s.base_load(bus)
     after, currents = s.net.meter(bus)
-    s.net.cable_capacitance(after, total)
+    own = total * s.u(0.05, 0.4)  # of the faulted feeder; the rest is that of the others
+    s.net.cable_capacitance(after, own)
+    s.net.cable_capacitance(bus, total - own)
     for node in after:
         s.net.resistor(node, -1, 40 / (total * 2 * pi * s.frequency))
-    if s.rng.random() < 0.5:
-        s.currents = currents
+    s.measure_currents(currents, 0.5)
     return after
 
 
@@ -216,7 +210,6 @@ def fault_with_motors(s):
     clearing = s.u(5, 14)
     s.open(clearing + s.u(25, 60), slow=True)
     bus = s.medium("solid")
-    s.net.load(bus, s.power * 0.02, s.power * 0.01, s.vn)
     end, breaker = s.feeder(bus, s.u(0.5, 3), measured=False)
     s.add_fault(end, s.pick(1, 2, 3, 3), s.begin, True, s.vn**2 / s.power * s.u(0.02, 0.2))
     s.trip(breaker, s.begin + clearing * s.cycle)
@@ -248,7 +241,6 @@ def cut_start(s):
     s.begin = -before * s.cycle
     s.lead = before * s.cycle + 0.03
     bus = s.medium()
-    s.base_load(bus)
     end, breaker = s.feeder(bus, s.u(0.3, 6))
     s.add_fault(end, s.pick(1, 2, 3), s.begin)
     s.trip(breaker, within * s.cycle)
@@ -257,7 +249,6 @@ def cut_start(s):
 def cut_end(s):
     s.open(s.u(1.5, 8))
     bus = s.medium()
-    s.base_load(bus)
     end, _ = s.feeder(bus, s.u(0.3, 6))
     s.add_fault(end, s.pick(1, 2, 3), s.begin)
 
@@ -269,7 +260,6 @@ def fault_generation(s):
     s.open(max(first, second) + s.u(6, 12))
     bus = s.medium("solid")
     angle = s.net.angle
-    s.base_load(bus)
     middle, breaker = s.feeder(bus, s.u(1, 6), load=0, cable=False, measured=True)
     far, _ = s.net.line(middle, s.u(1, 6), s.vn)
     local, other = s.net.breaker(far)
@@ -300,11 +290,9 @@ def start_motor(s, cycles):
 def motor_direct(s):
     start_motor(s, s.u(30, 120))
     bus = s.low(s.u(4e6, 20e6)) if s.rng.random() < 0.5 else s.medium(zero=1.0)
-    s.base_load(bus)
     after, breaker = s.net.breaker(bus, False)
     end, currents = s.net.meter(after)
-    if s.rng.random() < 0.4:
-        s.currents = currents
+    s.measure_currents(currents, 0.4)
     s.net.motor(end, s.power * s.u(0.006, 0.035), s.vn, s.u(0.1, 0.6), s.u(0.2, 0.6), s.rng.random() < 0.7)
     s.net.make(s.begin, breaker, 0.001)
 
@@ -314,7 +302,6 @@ def motor_behind_transformer(s):
     """The start of a motor at lower voltage, recorded above its transformer."""
     start_motor(s, s.u(30, 100))
     bus = s.medium(power=s.u(60e6, 200e6))
-    s.base_load(bus)
     size = s.power * s.u(0.03, 0.08)
     top, currents = s.net.meter(bus)
     volts = s.pick(690.0, 3300.0)
@@ -323,8 +310,7 @@ def motor_behind_transformer(s):
     after, breaker = s.net.breaker(low, False)
     s.net.motor(after, size * s.u(0.2, 0.45), volts, s.u(0.1, 0.4), s.u(0.2, 0.5))
     s.net.make(s.begin, breaker, 0.001)
-    if s.rng.random() < 0.5:
-        s.currents = currents
+    s.measure_currents(currents, 0.5)
 
 
 @kind
@@ -340,10 +326,8 @@ def motor_reduced(s):
 def star_delta(s):
     start_motor(s, s.u(70, 120))
     bus = s.low(s.u(4e6, 12e6))
-    s.base_load(bus)
     before, currents = s.net.meter(bus)
-    if s.rng.random() < 0.6:
-        s.currents = currents
+    s.measure_currents(currents, 0.6)
     delta, main = s.net.breaker(before, False)
     star, first = s.net.breaker(before, False)
     motor = s.net.motor(delta, s.power * s.u(0.015, 0.04), s.vn, s.u(0.1, 0.25), s.u(0.1, 0.25), star_bus=star)
@@ -361,25 +345,33 @@ def star_delta(s):
 
 
 def soft_start(s):
-    """Thyristors that wait after each zero of the current, less and less."""
+    """Thyristors that are fired earlier and earlier, by trains of pulses."""
     ramp = s.u(30, 70)
     start_motor(s, ramp + s.u(10, 30))
     bus = s.low(s.u(4e6, 12e6))
-    s.base_load(bus)
+    angle = s.net.angle
     before, currents = s.net.meter(bus)
-    if s.rng.random() < 0.6:
-        s.currents = currents
+    s.measure_currents(currents, 0.6)
     after, thyristors = s.net.breaker(before, False)
     s.net.motor(after, s.power * s.u(0.02, 0.05), s.vn, s.u(0.06, 0.2), s.u(0.1, 0.3))
-    widest, end = s.u(45, 70) / 360 * s.cycle, s.begin + ramp * s.cycle
-    for number in thyristors:
-        s.net.switches[number].pause = lambda t: widest * max(0.0, (end - t) / (end - s.begin))
-    s.net.make(s.begin, thyristors)
+    first, last, end = s.u(80, 100), s.u(25, 45), s.begin + ramp * s.cycle
+    for phase, number in enumerate(thyristors):
+        s.net.switches[number].thyristors = True
+        half = (phase * 2 * pi / 3 - pi / 2 - angle) % (2 * pi) / (2 * pi) * s.cycle - 10 * s.cycle
+        sign = 1
+        while half < end:
+            delay = first + (last - first) * max(0.0, half - s.begin) / (end - s.begin)
+            for pulse in range(int(delay), 165, 12):
+                moment = half + pulse / 360 * s.cycle
+                if s.begin < moment < end:
+                    s.net.at(moment, fire(number, sign))
+            half += s.cycle / 2
+            sign = -sign
     s.more_events = ["notching", "harmonics", "transient"]
 
     def bypass(circuit, _):
         for number in thyristors:
-            circuit.switches[number].pause = None
+            circuit.switches[number].thyristors = False
             circuit.switches[number].closed = True
 
     s.net.at(end, bypass)
@@ -389,10 +381,8 @@ def soft_start(s):
 def motor_several(s):
     start_motor(s, s.u(60, 140))
     bus = s.low(s.u(6e6, 20e6)) if s.rng.random() < 0.5 else s.medium(zero=1.0)
-    s.base_load(bus)
     before, currents = s.net.meter(bus)
-    if s.rng.random() < 0.5:
-        s.currents = currents
+    s.measure_currents(currents, 0.5)
     moment = s.begin
     for _ in range(s.pick(2, 2, 3)):
         after, breaker = s.net.breaker(before, False)
@@ -408,8 +398,7 @@ def energise(s, bus, part, loaded=0.0, spread=0.003):
     s.cause = "transformer energising"
     after, breaker = s.net.breaker(bus, False)
     end, currents = s.net.meter(after)
-    if s.rng.random() < 0.5:
-        s.currents = currents
+    s.measure_currents(currents, 0.5)
     remaining = s.u(0, 0.75)
     turn = s.u(0, 2 * pi)
     residual = [remaining * np.cos(turn - phase * 2 * pi / 3) for phase in range(3)]
@@ -439,14 +428,12 @@ def transformer_energised(s):
 def transformer_without_load(s):
     s.open(s.u(15, 45))
     bus = s.high() if s.rng.random() < 0.3 else s.medium(zero=1.0)
-    s.base_load(bus)
     energise(s, bus, 0.015 * 10 ** s.u(0, 1))
 
 
 def transformer_loaded(s):
     s.open(s.u(15, 40))
     bus = s.medium(zero=1.0)
-    s.base_load(bus)
     energise(s, bus, 0.015 * 10 ** s.u(0, 1), loaded=s.u(0.2, 0.6))
     s.also = ["load switching"]
 
@@ -456,14 +443,12 @@ def transformer_sympathetic(s):
     """The inrush saturates a transformer in service as well."""
     s.open(s.u(25, 50))
     bus = s.medium(zero=1.0, ratio=s.u(3, 8))
-    s.base_load(bus)
     size = s.power * s.u(0.04, 0.1)
     top, currents = s.net.meter(bus)
     low, _ = s.net.transformer(top, s.vn, 400.0, size, residual=(0, 0, 0))
     s.net.load(low, size * 0.2, size * 0.08, 400.0, grounded=True)
     energise(s, bus, s.u(0.05, 0.15))
-    if s.rng.random() < 0.4:
-        s.currents = currents
+    s.measure_currents(currents, 0.4)
 
 
 # Capacitors
@@ -480,8 +465,7 @@ def close_bank(s, bus, vars_, spread=0.001, **bank):
     after, breaker = s.net.breaker(bus, False)
     currents = s.net.bank(after, vars_, s.vn, **bank)
     s.oscillation = s.frequency * sqrt(s.power / vars_)
-    if s.rng.random() < 0.4:
-        s.currents = currents
+    s.measure_currents(currents, 0.4)
     s.net.make(s.begin, breaker, spread)
 
 
@@ -490,7 +474,6 @@ def capacitor_isolated(s):
     """Poles close together, or up to half a cycle apart."""
     capacitors(s, s.u(5, 15))
     bus = s.medium()
-    s.base_load(bus)
     spread = s.pick(0.001, 0.001, 0.008)
     close_bank(s, bus, s.power * s.u(0.006, 0.04), spread, grounded=s.rng.random() < 0.5, quality=s.u(15, 50))
 
@@ -499,7 +482,6 @@ def capacitor_isolated(s):
 def capacitor_back_to_back(s):
     capacitors(s, s.u(5, 12))
     bus = s.medium()
-    s.base_load(bus)
     vars_ = s.power * s.u(0.01, 0.03)
     s.net.bank(bus, vars_ * s.u(0.7, 1.5), s.vn, inductance=s.u(20e-6, 100e-6), quality=10)
     close_bank(s, bus, vars_, inductance=s.u(20e-6, 100e-6), quality=10)
@@ -511,7 +493,6 @@ def capacitor_below(s):
     """Closed at medium voltage, recorded at low voltage, with capacitors there in some."""
     capacitors(s, s.u(5, 12))
     bus = s.medium()
-    s.base_load(bus)
     close_bank(s, bus, s.power * s.u(0.006, 0.04))
     size = s.u(0.4e6, 2e6)
     low, currents = s.net.transformer(bus, s.vn, 400.0, size, cores=False)
@@ -528,7 +509,6 @@ def capacitor_detuned(s):
     """A step of a bank with reactors at low voltage."""
     capacitors(s, s.u(6, 15))
     bus = s.low(s.u(6e6, 20e6))
-    s.base_load(bus)
     reactor = s.pick(0.0567, 0.07, 0.14)
     close_bank(s, bus, s.power * s.u(0.003, 0.015), 0.002, reactor=reactor)
     s.oscillation = s.frequency / sqrt(reactor)
@@ -541,7 +521,6 @@ def capacitor_first_cycle(s):
     capacitors(s, s.u(5, 12), before=0.0)
     s.begin = s.u(0.2, 0.9) * s.cycle
     bus = s.medium()
-    s.base_load(bus)
     close_bank(s, bus, s.power * s.u(0.006, 0.04), s.pick(0.001, 0.006))
 
 
@@ -552,11 +531,9 @@ def capacitor_off(s):
     s.also = ["load switching"]
     s.more_events = []
     bus = s.medium()
-    s.base_load(bus)
     after, breaker = s.net.breaker(bus)
     currents = s.net.bank(after, s.power * s.u(0.006, 0.04), s.vn)
-    if s.rng.random() < 0.4:
-        s.currents = currents
+    s.measure_currents(currents, 0.4)
     s.net.trip(s.begin, breaker)
 
 
@@ -567,8 +544,7 @@ def switch_load(s, bus, part, on, **load):
     s.cause = "load switching"
     after, breaker = s.net.breaker(bus, not on)
     end, currents = s.net.meter(after)
-    if s.rng.random() < 0.3:
-        s.currents = currents
+    s.measure_currents(currents, 0.3)
     watts = s.power * part
     s.net.load(end, watts, watts * s.u(0.1, 0.9), s.vn, **load)
     if on:
@@ -582,7 +558,6 @@ def load_step(s):
     """Resistance and inductance, on or off."""
     s.open(s.u(8, 30))
     bus = s.low() if s.rng.random() < 0.5 else s.medium()
-    s.base_load(bus)
     switch_load(s, bus, s.u(0.005, 0.05), s.rng.random() < 0.5)
 
 
@@ -591,7 +566,6 @@ def load_one_phase(s):
     """Between two phases, or a phase and neutral, at low voltage: welders, heaters, ovens."""
     s.open(s.u(8, 30))
     bus = s.low(s.u(3e6, 12e6))
-    s.base_load(bus)
     if s.rng.random() < 0.5:
         switch_load(s, bus, s.u(0.005, 0.03), True, phases=s.choose_phases(2), between=True)
     else:
@@ -603,7 +577,6 @@ def load_shedding(s):
     """A feeder with much of the load is opened."""
     s.open(s.u(10, 30))
     bus = s.medium()
-    s.base_load(bus, 0.03, 0.06)
     switch_load(s, bus, s.u(0.04, 0.12), False)
     s.status += [(s.pick("UFLS STEP 1", "CB OPEN", "52B"), 0, [(s.begin + s.u(0.0, 0.02), 1)])]
 
@@ -616,7 +589,6 @@ def lightning(s):
     """A surge on a line, without flashover."""
     s.open(s.u(5, 12), fine=True)
     bus = s.medium() if s.rng.random() < 0.6 else s.high()
-    s.base_load(bus)
     end, _ = s.feeder(bus, s.u(0.3, 4), cable=False)
     peak = s.vn * s.u(1, 5) / 300
     tail, front = s.u(50e-6, 200e-6), s.u(2e-6, 10e-6)
@@ -637,9 +609,10 @@ def lightning(s):
 def quiet(s, cycles=None, **grid):
     """A network in which nothing happens."""
     s.open(s.u(10, 40) if cycles is None else cycles)
-    bus = s.low(**grid) if s.rng.random() < 0.4 else s.medium(**grid)
-    s.base_load(bus)
-    return bus
+    if s.rng.random() < 0.4:
+        s.low(**grid)
+    else:
+        s.medium(**grid)
 
 
 @kind
@@ -707,12 +680,10 @@ def arc_furnace(s):
     """The voltage of three arcs wanders."""
     s.open(s.u(25, 70), fine=False)
     bus = s.medium(zero=1.0)
-    s.base_load(bus)
     size = s.power * s.u(0.015, 0.05)
     end, currents = s.net.meter(bus)
     low, _ = s.net.transformer(end, s.vn, 700.0, size, s.u(0.2, 0.35), cores=False)
-    if s.rng.random() < 0.5:
-        s.currents = currents
+    s.measure_currents(currents, 0.5)
     common = s.net.node()
     grid = np.arange(-0.2, s.duration + 0.1, s.cycle / 4)
     for node in low:
@@ -730,11 +701,9 @@ def inverter_trip(s):
     """A generator with inverters stops within milliseconds."""
     s.open(s.u(10, 30))
     bus = s.low() if s.rng.random() < 0.4 else s.medium()
-    s.base_load(bus)
     angle = s.net.angle
     end, currents = s.net.meter(bus)
-    if s.rng.random() < 0.5:
-        s.currents = currents
+    s.measure_currents(currents, 0.5)
     amperes = s.power * s.u(0.01, 0.05) / s.vn / sqrt(3) * sqrt(2)
     stop = s.u(0.0005, 0.006)
     for phase, node in enumerate(end):
@@ -799,7 +768,6 @@ def island(s):
         shift=shift,
         scale=lambda t: 1 + rise * (1 - np.exp(-later(t) / lag)),
     )
-    s.base_load(bus, 0.02, 0.05)
     after, breaker = s.net.breaker(bus)
     watts = s.power * s.u(0.08, 0.15)
     s.net.load(after, watts, watts * 0.3, s.vn)
@@ -815,7 +783,6 @@ def ferroresonance(s):
     s.open(s.u(20, 50), fine=False)
     s.has_currents = s.has_currents and s.rng.random() < 0.5
     bus = s.medium("solid", zero=1.0)
-    s.base_load(bus)
     after, breaker = s.net.breaker(bus)
     size = s.u(0.1e6, 0.6e6)
     end, currents = s.net.meter(after)

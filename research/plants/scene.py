@@ -77,6 +77,8 @@ class Scene:
         actual = self.vn * self.u(0.98, 1.05)
         bus, currents = self.net.grid(actual, self.power, harmonics=harmonics, **grid)
         self.watch(bus, currents)
+        part = self.power * self.u(0.015, 0.06)
+        self.net.load(bus, part, part * self.u(0.15, 0.6), self.vn, grounded=self.vn < 1000)
         return bus
 
     def watch(self, bus, currents=None):
@@ -84,10 +86,9 @@ class Scene:
         self.bus = bus
         self.currents = currents if currents is not None else self.currents
 
-    def base_load(self, bus, low=0.015, high=0.06):
-        part = self.power * self.u(low, high)
-        self.base_watts = part
-        return self.net.load(bus, part, part * self.u(0.15, 0.6), self.vn, grounded=self.vn < 1000)
+    def measure_currents(self, currents, chance):
+        if self.rng.random() < chance:
+            self.currents = currents
 
     def feeder(self, bus, kilometers, measured=None, closed=True, load=0.01, cable=None):
         """Breaker and line, with a load at its end; returns the end and the breaker's poles."""
@@ -97,8 +98,7 @@ class Scene:
         if load:
             part = self.power * load * self.u(0.5, 1.5)
             self.net.load(end, part, part * self.u(0.2, 0.6), self.vn)
-        if self.rng.random() < 0.7 if measured is None else measured:
-            self.currents = currents
+        self.measure_currents(currents, 0.7 if measured is None else float(measured))
         return end, breaker
 
     def choose_phases(self, count):

@@ -22,7 +22,7 @@ class Switch:
     b: int
     closed: bool
     opening: bool = False  # waits for the next zero of its current
-    pause: object = None  # thyristors open at every zero of the current, for a time
+    thyristors: bool = False  # opens at every zero of its current
 
 
 @dataclass
@@ -319,9 +319,9 @@ class Circuit:
         watched = []
         for k in range(n_steps):
             while queue and queue[0][0] <= times[k]:
-                queue.pop(0)[1](self, k)
+                queue.pop(0)[1](self, found[k - 1])
                 matrix = self._matrix(saturated)
-                watched = [(i, s) for i, s in enumerate(self.switches) if s.closed and (s.opening or s.pause)]
+                watched = [(i, s) for i, s in enumerate(self.switches) if s.closed and (s.opening or s.thyristors)]
             vector[n:] = inputs[k]
             if k:
                 before = found[k - 1]
@@ -346,9 +346,6 @@ class Circuit:
                     now, change = found[k, probe], found[k, probe] - found[k - 1, probe]
                     if now * (now - change) <= 0 or (now * (now + change) < 0 and abs(now) < abs(change) / 2):
                         item.closed = False
-                        if item.pause:
-                            queue.append((times[k] + item.pause(times[k]), close(number)))
-                            queue.sort(key=lambda event: event[0])
                         item.opening = False
                         changed = True
                 if changed:
@@ -370,6 +367,17 @@ def close(*numbers):
         for number in numbers:
             circuit.switches[number].closed = True
             circuit.switches[number].opening = False
+
+    return action
+
+
+def fire(number, sign):
+    """A pulse to one of two thyristors, which conducts if its voltage is forward."""
+
+    def action(circuit, before):
+        item = circuit.switches[number]
+        if not item.closed and before[circuit.switch_probes[number]] * sign > 0:
+            item.closed = True
 
     return action
 
