@@ -680,7 +680,7 @@ def arc_furnace(s):
     """The voltage of three arcs wanders."""
     s.open(s.u(25, 70), fine=False)
     bus = s.medium(zero=1.0)
-    size = s.power * s.u(0.015, 0.05)
+    size = s.power * s.u(0.006, 0.02)
     end, currents = s.net.meter(bus)
     low, _ = s.net.transformer(end, s.vn, 700.0, size, s.u(0.2, 0.35), cores=False)
     s.measure_currents(currents, 0.5)
@@ -786,7 +786,7 @@ def ferroresonance(s):
     after, breaker = s.net.breaker(bus)
     size = s.u(0.1e6, 0.6e6)
     end, currents = s.net.meter(after)
-    s.net.cable_capacitance(end, size / s.vn**2 / s.net.omega * s.u(0.02, 0.1))
+    s.net.cable_capacitance(end, size / s.vn**2 / s.net.omega * s.u(0.012, 0.05))
     low, _ = s.net.transformer(end, s.vn, 400.0, size)
     star = s.net.node()
     for node in low:
