@@ -56,7 +56,7 @@ def measure(scene, voltages, currents, nominal):
     if currents is None:
         return facts
     current = np.array([sliding_rms(values, rate, frequency)[1] for values in currents])
-    reference = np.median(current[:, calm], axis=1, keepdims=True) if before.any() else current[:, -1:]
+    reference = np.median(current[:, calm], axis=1, keepdims=True)
     top = current.max()
     reference = np.maximum(reference, 1e-3 * top)
     facts["current_ratio"] = float((current / reference).max())
