@@ -36,8 +36,10 @@ _MOST = 60
 class FeederCurrents:
     """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic.
 
-    `change` is the largest change of a phase over the largest current before; `active` and `reactive` are those of the
-    powers over the apparent power, `factor` is the power factor of the change; NaN if the voltages are unknown.
+    The second harmonic is that of the change, over its fundamental. `change` is the largest change of a phase over the
+    largest current before; `active` and `reactive` are those of the powers over the apparent power, `factor` is the
+    power factor of the change; NaN if the voltages are unknown. `kept` is the fraction of the rise that is left at the
+    end of what is seen; NaN if unknown.
     """
 
     feeder: str
@@ -48,6 +50,7 @@ class FeederCurrents:
     change: float
     active: float = np.nan
     reactive: float = np.nan
+    kept: float = np.nan
 
     @property
     def factor(self) -> float:
@@ -61,15 +64,15 @@ class FeederCurrents:
 
 
 def measure_currents(
-    recording: RecordingSource, voltages: Sequence[int], before: float, during: float, frequency: float
+    recording: RecordingSource, voltages: Sequence[int], moments: tuple[float, float, float], frequency: float
 ) -> tuple[FeederCurrents, ...]:
-    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first.
+    """Compare the currents of each feeder in cycles before, during and after an incident [s]; the largest rise first.
 
-    `voltages` are the channels of the phases A, B and C to neutral; none if they are not known.
+    `voltages` are the channels A, B and C to neutral, or AB, BC and CA; none if they are not known.
     """
     numbers = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase in ("A", "B", "C")][:_MOST]
     both = [*numbers, *voltages]
-    old, new = (_phasors_at(recording, both, moment, frequency) for moment in (before, during))
+    old, new, late = (_phasors_at(recording, both, moment, frequency) for moment in moments)
     if not numbers or old is None or new is None:
         return ()
     headers = [recording.channels[i] for i in numbers]
@@ -80,12 +83,21 @@ def measure_currents(
         if len(places) == 3:
             own = [places[phase] for phase in "ABC"]
             found = _feeder_currents(system, old[:, own], new[:, own])
-            powers = [np.sum(table[0, len(numbers) :] * np.conj(table[0, own])) for table in (old, new) if voltages]
-            if powers:
-                step = complex(powers[1] - powers[0]) / max(*np.abs(powers), 1e-12)
+            if late is not None and found.rise > 0:
+                found = replace(found, kept=(float(np.abs(late[0, own]).max()) - found.before) / found.rise)
+            if voltages:
+                are_pairs = recording.channels[voltages[0]].phase == "AB"
+                powers = [_power(table[0, len(numbers) :], table[0, own], are_pairs) for table in (old, new)]
+                step = (powers[1] - powers[0]) / max(*np.abs(powers), 1e-12)
                 found = replace(found, active=step.real, reactive=step.imag)
             feeders.append(found)
     return tuple(sorted(feeders, key=lambda one: -one.rise))
+
+
+def _power(voltages: AnyArray, currents: AnyArray, are_pairs: bool) -> complex:
+    """Complex power of three phases; from voltages AB, BC and CA without what flows to earth."""
+    to_neutral = (voltages - np.roll(voltages, 1)) / 3 if are_pairs else voltages
+    return complex(np.sum(to_neutral * np.conj(currents)))
 
 
 def measure_change(
@@ -126,8 +138,8 @@ def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     largest = float(change.max())
     faulted = [phase for phase, size in zip("ABC", change, strict=True) if size > _TAKES_PART * largest]
     earth = "G" if (abs(complex((new[0] - old[0]).sum())) / 3) > _EARTH * largest and len(faulted) < 3 else ""
-    worst = int(np.abs(new[0]).argmax())
-    second = float(np.abs(new[1, worst]) / max(float(np.abs(new[0, worst])), 1e-12))
+    worst = int(change.argmax())
+    second = float(np.abs(new[1, worst] - old[1, worst])) / max(largest, 1e-12)
     before = float(np.abs(old[0]).max())
     moved = float(np.abs(np.abs(new[0]) - np.abs(old[0])).max()) / max(before, 1e-12)
     rise = float(np.abs(new[0]).max()) - before
@@ -209,6 +221,8 @@ _TOO_LONG = (0.15, 0.45)  # tuned
 and if not but the dips are equal [s]."""
 _STARTS = 0.1  # tuned
 """Rise of a current [fraction] that is that of the motor, if one starts."""
+_DRAWN = 0.6  # tuned
+"""Fraction of the rise of a current that is left at the end of what is seen if a motor has not run up."""
 _LAG = 18.0  # tuned
 """Turn of the angles that comes with the active power of a load [degrees per pu of the change of the level]; motors
 that start and shunt banks draw reactive power, and turn them less."""
@@ -364,8 +378,15 @@ class CauseFacts:
     @cached_property
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energized."""
-        has_inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
-        return (has_inrush and not self.is_brief) or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+        return self.has_inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+
+    @cached_property
+    def has_inrush(self) -> bool:
+        """Whether a current rises with the second harmonic of a transformer's inrush."""
+        return not self.is_brief and any(
+            one.second > (_INRUSH if one.ratio > _CURRENT else 2 * _INRUSH) and one.change > _STARTS
+            for one in self.currents[:1]
+        )
 
     @cached_property
     def is_brief(self) -> bool:
@@ -446,6 +467,11 @@ class CauseFacts:
         return any(one.reactive > max(_ACTIVE, abs(one.active)) and one.rise > 0 for one in self.currents[:1])
 
     @cached_property
+    def is_drawn_on(self) -> bool:
+        """Whether the current that rose flows on until the end, as that of a motor does not that has run up."""
+        return self.is_long and any(one.kept > _DRAWN for one in self.currents[:1])
+
+    @cached_property
     def sheds_load(self) -> bool:
         """Whether the active power falls where all voltages rise alike."""
         trace = self.moving
@@ -485,7 +511,8 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load
+        is_load = self.is_load or (self.is_power_unknown and self.lag > _LAG)
+        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not is_load
         # The last part of a motor's run-up is quick.
         return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
 
@@ -516,9 +543,10 @@ class CauseFacts:
     @cached_property
     def runs_up(self) -> bool:
         """Whether equal dips come back gradually, as while a motor accelerates."""
-        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside or self.lag > _LAG:
+        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
             return False
-        if any(one.rise > _STARTS * one.before and not self.draws_reactive for one in self.currents[:1]):
+        is_fed_here = any(one.rise > _STARTS * one.before and one.active > _ACTIVE for one in self.currents[:1])
+        if not (self.draws_reactive if is_fed_here else self.lag <= _LAG) or self.is_drawn_on:
             return False
         return self.comes_back or (self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK)
 

@@ -233,11 +233,12 @@ class IncidentFinder:
         during = start + (0.25 if levels[0].type in _LEVELS and end - start <= 2 * cycle else 1.0) * cycle
         before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
-        voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
+        names = next((names for names in (("A", "B", "C"), ("AB", "BC", "CA")) if phases.keys() == set(names)), ())
+        voltages = [self.supply.numbers[phases[name]] for name in names]
         own = [self.supply.numbers[i] for i in self.supply.members_of(events[0].system)]
         moments = (before, during, self.supply.frequency)
         return (
-            measure_currents(self.recording, voltages, *moments),
+            measure_currents(self.recording, voltages, (before, during, trace.time[-1] - cycle), self.supply.frequency),
             *measure_change(self.recording, own, *moments),
             measure_jump(self.recording, own, (start, end), self.supply.frequency),
         )
