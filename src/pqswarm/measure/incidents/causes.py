@@ -223,6 +223,7 @@ _STARTS = 0.1  # tuned
 """Rise of a current [fraction] that is that of the motor, if one starts."""
 _DRAWN = 0.6  # tuned
 """Fraction of the rise of a current that is left at the end of what is seen if a motor has not run up."""
+_STEADY_CURRENT = 0.1  # tuned
 _LAG = 18.0  # tuned
 """Turn of the angles that comes with the active power of a load [degrees per pu of the change of the level]; motors
 that start and shunt banks draw reactive power, and turn them less."""
@@ -461,10 +462,20 @@ class CauseFacts:
             for one in self.currents[:1]
         )
 
+    @property
+    def vanishes(self) -> bool:
+        """Whether a feeder carries no current any more: its load, or a breaker that a fault has opened."""
+        return any(one.change > _GONE and one.rise < -_GONE * one.before for one in self.currents[:1])
+
     @cached_property
     def draws_reactive(self) -> bool:
         """Whether the currents rise by more reactive than active power, as those of a motor do that starts."""
         return any(one.reactive > max(_ACTIVE, abs(one.active)) and one.rise > 0 for one in self.currents[:1])
+
+    @cached_property
+    def stays_drawn(self) -> bool:
+        """Whether a step of the voltage stays, and the current that made it, too: that of a motor that stands still."""
+        return self.stays and any(abs(one.kept - 1) < _STEADY_CURRENT for one in self.currents[:1])
 
     @cached_property
     def is_drawn_on(self) -> bool:
@@ -681,7 +692,12 @@ RULES = (
     ),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
-    CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
+    CauseRule(
+        "reactive power",
+        "capacitor switching",
+        0.0,
+        lambda f: f.is_bank and (f.stays or (f.lasting >= _FEEDS and not f.falls)),
+    ),
     CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
     CauseRule("one phase alone", "fault", 0.08, lambda f: f.is_alone and f.is_steep and f.falls),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
@@ -756,6 +772,12 @@ RULES = (
         ),
     ),
     CauseRule(
+        "inrush current",
+        "transformer energising",
+        0.0,
+        lambda f: f.has_inrush and f.draws_reactive and f.currents[0].kept < _DRAWN and not f.returns_at_once,
+    ),
+    CauseRule(
         "steps down and up",
         "fault",
         0.08,
@@ -820,13 +842,15 @@ RULES = (
         "motor start",
         0.03,
         lambda f: (
-            f.stays
+            (f.stays_drawn or (f.returns and f.is_too_long))
             and f.falls
             and not f.is_unequal
             and f.draws_reactive
-            and f.currents[0].reactive > 2 * f.currents[0].active > _ACTIVE
+            and f.currents[0].ratio > _CURRENT
+            and f.currents[0].factor < _FACTOR
         ),
     ),
+    CauseRule("feeder opens", "load switching", 0.02, lambda f: f.stays and f.is_load and f.vanishes),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
     CauseRule(
         "step up",
