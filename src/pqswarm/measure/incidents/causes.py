@@ -456,16 +456,11 @@ class CauseFacts:
     @cached_property
     def opens_conductor(self) -> bool:
         """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
-        is_left = self.falls and self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
+        is_left = self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
         return is_left and any(
             one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _BANK_FACTOR
             for one in self.currents[:1]
         )
-
-    @property
-    def vanishes(self) -> bool:
-        """Whether a feeder carries no current any more: its load, or a breaker that a fault has opened."""
-        return any(one.change > _GONE and one.rise < -_GONE * one.before for one in self.currents[:1])
 
     @cached_property
     def draws_reactive(self) -> bool:
@@ -698,6 +693,7 @@ RULES = (
         0.0,
         lambda f: f.is_bank and (f.stays or (f.lasting >= _FEEDS and not f.falls)),
     ),
+    CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
     CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
     CauseRule("one phase alone", "fault", 0.08, lambda f: f.is_alone and f.is_steep and f.falls),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
@@ -796,7 +792,6 @@ RULES = (
         0.08,
         lambda f: f.is_steep and f.returns_at_once and f.falls and not f.is_too_long and (f.dip >= 0.1 or f.is_unequal),
     ),
-    CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
     CauseRule(
         "restrike",
         "capacitor switching",
@@ -850,7 +845,6 @@ RULES = (
             and f.currents[0].factor < _FACTOR
         ),
     ),
-    CauseRule("feeder opens", "load switching", 0.02, lambda f: f.stays and f.is_load and f.vanishes),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
     CauseRule(
         "step up",
