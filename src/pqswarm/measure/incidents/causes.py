@@ -239,7 +239,7 @@ _BANK_HERTZ = 1000.0  # tuned
 """Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
 _BANK_TURN = 1.2  # tuned
 """Turn of the angles above which more than a bank is switched [degrees]."""
-_BANK_FACTOR = 0.1  # tuned
+_BANK_FACTOR = 0.2  # tuned
 _BANK_POWER = 0.3  # tuned
 """Largest power factor, and least change of the reactive power, of a capacitor bank."""
 _BRIEF = 1.6  # tuned
@@ -458,7 +458,7 @@ class CauseFacts:
         """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
         is_left = self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
         return is_left and any(
-            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _BANK_FACTOR
+            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _FACTOR
             for one in self.currents[:1]
         )
 
@@ -517,7 +517,7 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        is_load = self.is_load or (self.is_power_unknown and self.lag > _LAG)
+        is_load = self.is_load or (self.is_power_unknown and self.lag > 2 * _LAG)
         may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not is_load
         # The last part of a motor's run-up is quick.
         return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
@@ -552,9 +552,10 @@ class CauseFacts:
         if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
             return False
         is_fed_here = any(one.rise > _STARTS * one.before and one.active > _ACTIVE for one in self.currents[:1])
-        if not (self.draws_reactive if is_fed_here else self.lag <= _LAG) or self.is_drawn_on:
+        is_gradual = self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK
+        if is_fed_here and (self.is_drawn_on or not self.draws_reactive):
             return False
-        return self.comes_back or (self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK)
+        return is_gradual or (self.comes_back and (is_fed_here or self.lag <= _LAG))
 
     @cached_property
     def is_unequal(self) -> bool:
@@ -629,8 +630,11 @@ class CauseRule:
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
     is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
-    is_other = is_motor or f.saturates or (f.is_load and f.size < _LOAD_DIP) or f.is_too_long
-    is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
+    if not f.has_plain_current:
+        return False
+    may_be_load = f.size < _LOAD_DIP and (f.is_load or not f.currents[0].ratio > _LOAD_CURRENT)
+    is_other = is_motor or f.saturates or may_be_load or f.is_too_long
+    is_fault = f.is_steep and (f.falls or f.neutral_moves)
     return is_fault and (f.returns or f.is_deep) and not is_other
 
 
@@ -682,7 +686,7 @@ RULES = (
         "resonance",
         "unknown",
         _RESONANCE,
-        lambda f: f.moving is not None and f.moving.rises.max() > _RESONANCE,
+        lambda f: f.moving is not None and f.moving.rises.max() > _RESONANCE and not f.flows_to_earth,
         "higher than a fault makes it: a resonance?",
     ),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
@@ -691,7 +695,7 @@ RULES = (
         "reactive power",
         "capacitor switching",
         0.0,
-        lambda f: f.is_bank and (f.stays or (f.lasting >= _FEEDS and not f.falls)),
+        lambda f: f.is_bank and (f.stays or (abs(f.lasting) >= _FEEDS and not (f.saturates and f.falls))),
     ),
     CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
     CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
