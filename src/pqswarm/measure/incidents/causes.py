@@ -222,8 +222,9 @@ and if not but the dips are equal [s]."""
 _STARTS = 0.1  # tuned
 """Rise of a current [fraction] that is that of the motor, if one starts."""
 _DRAWN = 0.6  # tuned
-"""Fraction of the rise of a current that is left at the end of what is seen if a motor has not run up."""
-_STEADY_CURRENT = 0.1  # tuned
+_STANDS_STILL = 0.1  # tuned
+"""Fraction of the rise of a current that is left at the end of what is seen, if a motor has not run up; by how much it
+differs from 1 at most if one stands still."""
 _LAG = 18.0  # tuned
 """Turn of the angles that comes with the active power of a load [degrees per pu of the change of the level]; motors
 that start and shunt banks draw reactive power, and turn them less."""
@@ -468,11 +469,6 @@ class CauseFacts:
         return any(one.reactive > max(_ACTIVE, abs(one.active)) and one.rise > 0 for one in self.currents[:1])
 
     @cached_property
-    def stays_drawn(self) -> bool:
-        """Whether a step of the voltage stays, and the current that made it, too: that of a motor that stands still."""
-        return self.stays and any(abs(one.kept - 1) < _STEADY_CURRENT for one in self.currents[:1])
-
-    @cached_property
     def is_drawn_on(self) -> bool:
         """Whether the current that rose flows on until the end, as that of a motor does not that has run up."""
         return self.is_long and any(one.kept > _DRAWN for one in self.currents[:1])
@@ -630,11 +626,9 @@ class CauseRule:
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
     is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
-    if not f.has_plain_current:
-        return False
-    may_be_load = f.size < _LOAD_DIP and (f.is_load or not f.currents[0].ratio > _LOAD_CURRENT)
+    may_be_load = f.size < _LOAD_DIP and (f.is_load or not any(one.ratio > _LOAD_CURRENT for one in f.currents[:1]))
     is_other = is_motor or f.saturates or may_be_load or f.is_too_long
-    is_fault = f.is_steep and (f.falls or f.neutral_moves)
+    is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
     return is_fault and (f.returns or f.is_deep) and not is_other
 
 
@@ -841,12 +835,12 @@ RULES = (
         "motor start",
         0.03,
         lambda f: (
-            (f.stays_drawn or (f.returns and f.is_too_long))
-            and f.falls
+            f.falls
             and not f.is_unequal
             and f.draws_reactive
             and f.currents[0].ratio > _CURRENT
             and f.currents[0].factor < _FACTOR
+            and ((f.stays and abs(f.currents[0].kept - 1) < _STANDS_STILL) or (f.returns and f.is_too_long))
         ),
     ),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
@@ -913,7 +907,7 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     if trace is None:
         if abs(facts.lasting) >= _FEEDS and facts.transient is not None:
             yield f"the voltage stays {100 * abs(facts.lasting):.1f} % {'higher' if facts.lasting > 0 else 'lower'}"
-        elif facts.trace is not None:
+        elif facts.trace is not None and facts.transient is None:
             yield f"Urms changes by {100 * facts.size:.1f} %, too little to name a cause by it"
         return
     yield _evidence_of_change(trace, facts)
