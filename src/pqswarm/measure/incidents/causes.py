@@ -459,8 +459,7 @@ class CauseFacts:
         """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
         is_left = self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
         return is_left and any(
-            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _FACTOR
-            for one in self.currents[:1]
+            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _FACTOR for one in self.currents[:1]
         )
 
     @cached_property
