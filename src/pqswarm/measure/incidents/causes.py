@@ -386,7 +386,8 @@ class CauseFacts:
     def has_inrush(self) -> bool:
         """Whether a current rises with the second harmonic of a transformer's inrush."""
         return not self.is_brief and any(
-            one.second > (_INRUSH if one.ratio > _CURRENT else 2 * _INRUSH) and one.change > _STARTS
+            one.change > _STARTS
+            and one.second > (_INRUSH if one.ratio > _CURRENT or one.factor < _BANK_FACTOR else 2 * _INRUSH)
             for one in self.currents[:1]
         )
 
@@ -525,7 +526,9 @@ class CauseFacts:
             return False
         is_active = self.lag > _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
         is_taken = is_active and any(one.rise > _STARTS * one.before for one in self.currents[:1])
-        return trace.end - trace.start > (_TOO_LONG[0] if is_taken else np.inf if self.is_unequal else _TOO_LONG[1])
+        return self.main.cycles * trace.cycle > (
+            _TOO_LONG[0] if is_taken else np.inf if self.is_unequal else _TOO_LONG[1]
+        )
 
     @cached_property
     def is_alone(self) -> bool:
@@ -623,10 +626,10 @@ class CauseRule:
 
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
-    """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
+    """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a machine."""
+    is_machine = not (f.is_unequal or f.is_deep or (f.returns_at_once and not f.frequency_change > _ISLAND))
     may_be_load = f.size < _LOAD_DIP and (f.is_load or not any(one.ratio > _LOAD_CURRENT for one in f.currents[:1]))
-    is_other = is_motor or f.saturates or may_be_load or f.is_too_long
+    is_other = is_machine or f.saturates or may_be_load or f.is_too_long
     is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
     return is_fault and (f.returns or f.is_deep) and not is_other
 
