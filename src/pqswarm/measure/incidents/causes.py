@@ -513,8 +513,8 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        is_load = self.is_load or (self.is_power_unknown and self.lag > 2 * _LAG)
-        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not is_load
+        is_active = self.lag > 2 * _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
+        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not is_active
         # The last part of a motor's run-up is quick.
         return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
 
@@ -758,7 +758,12 @@ RULES = (
         "deep to the end",
         "fault",
         _LARGE,
-        lambda f: f.is_deep and f.is_steep and f.falls and f.main.cycles < _UNCLEARED,
+        lambda f: (
+            f.is_deep
+            and f.is_steep
+            and f.falls
+            and (f.main.cycles < _UNCLEARED or (f.moving is not None and f.moving.in_steps > _BACK))
+        ),
     ),
     CauseRule(
         "saturation",
