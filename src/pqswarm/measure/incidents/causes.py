@@ -522,7 +522,7 @@ class CauseFacts:
     def is_too_long(self) -> bool:
         """Whether slight dips last longer than those of a fault: equal ones, or those with the current of a load."""
         trace = self.moving
-        if trace is None or self.size >= _SLIGHT:
+        if trace is None or self.size >= (_SLIGHT / 2 if self.is_unequal else _SLIGHT):
             return False
         is_active = self.lag > _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
         is_taken = is_active and any(one.rise > _STARTS * one.before for one in self.currents[:1])
@@ -627,7 +627,7 @@ class CauseRule:
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
     """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a machine."""
-    is_machine = not (f.is_unequal or f.is_deep or (f.returns_at_once and not f.frequency_change > _ISLAND))
+    is_machine = not (f.is_deep or (f.returns_at_once and not f.frequency_change > _ISLAND))
     may_be_load = f.size < _LOAD_DIP and (f.is_load or not any(one.ratio > _LOAD_CURRENT for one in f.currents[:1]))
     is_other = is_machine or f.saturates or may_be_load or f.is_too_long
     is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
