@@ -425,8 +425,8 @@ class CauseFacts:
 
     @cached_property
     def is_power_unknown(self) -> bool:
-        """Whether there are no currents, or no voltages to neutral beside them."""
-        return all(np.isnan(one.active) for one in self.currents)
+        """Whether there are no currents, none with known powers, or none that changes by more than the voltage does."""
+        return all(np.isnan(one.active) or one.change < 2 * self.size for one in self.currents)
 
     @cached_property
     def is_load(self) -> bool:
@@ -867,6 +867,12 @@ RULES = (
         "load switching",
         _TAP,
         lambda f: f.stays and f.falls and f.is_long and f.dip < _LOAD_DIP and f.lag > _LAG and f.is_power_unknown,
+    ),
+    CauseRule(
+        "current flows on",
+        "load switching",
+        0.03,
+        lambda f: f.is_drawn_on and f.repeats > 1 and not f.is_unequal,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
