@@ -334,7 +334,7 @@ def test_a_cause_is_as_sure_as_the_narrowest_cell_of_the_table(monkeypatch):
 def test_nothing_is_stated_to_be_certain_and_few_authors_make_a_cause_doubtful():
     causes.read_probabilities.cache_clear()
     stated = causes.read_probabilities()
-    assert set(stated) >= {"deep", "fault current", "transient", "slow and equal", "slow saturation", "step of a load"}
+    assert set(stated) >= {"deep", "fault current", "transient", "slow and equal", "saturation", "step of a load"}
     assert max(stated.values()) <= 0.95
     assert stated["step down"] < 0.8
 

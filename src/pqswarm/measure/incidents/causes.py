@@ -228,8 +228,6 @@ differs from 1 at most if one stands still."""
 _LAG = 18.0  # tuned
 """Turn of the angles that comes with the active power of a load [degrees per pu of the change of the level]; motors
 that start and shunt banks draw reactive power, and turn them less."""
-_STILL = 0.0015  # tuned
-"""Change of the other phases below which one phase changes alone, beyond the noise [pu]."""
 _GONE = 0.9  # tuned
 """Fraction of a current that vanishes where a conductor opens."""
 _UNCLEARED = 25.0  # tuned
@@ -531,20 +529,6 @@ class CauseFacts:
         )
 
     @cached_property
-    def is_alone(self) -> bool:
-        """Whether one phase of three changes, and the others and the currents not at all: perhaps its input."""
-        trace = self.moving
-        if trace is None or len(trace.labels) < 3 or any(one.change > _SAME_CURRENT for one in self.currents):
-            return False
-        moves = np.sort(np.maximum(trace.dips, trace.rises))
-        return bool(moves[-2] < _STILL + 2 * trace.noise)
-
-    @cached_property
-    def returns_slowly(self) -> bool:
-        """Whether it returns otherwise than by steps."""
-        return self.returns and not self.returns_at_once
-
-    @cached_property
     def runs_up(self) -> bool:
         """Whether equal dips come back gradually, as while a motor accelerates."""
         if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
@@ -700,7 +684,6 @@ RULES = (
         lambda f: f.sheds_load and f.is_steep and not f.frequency_change > _ISLAND,
     ),
     CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
-    CauseRule("one phase alone", "fault", 0.08, lambda f: f.is_alone and f.is_steep and f.falls),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("earth current", "fault", 0.0, lambda f: f.flows_to_earth and not f.saturates),
     CauseRule(
@@ -731,12 +714,6 @@ RULES = (
         0.0,
         lambda f: f.frequency_change > _ISLAND * (1 + f.size / _LARGE) and not (f.is_deep or f.neutral_moves),
         "the frequency changes, too: an island?",
-    ),
-    CauseRule(
-        "slow saturation",
-        "transformer energising",
-        0.02,
-        lambda f: f.saturates and f.is_steep and f.returns_slowly and f.falls,
     ),
     CauseRule("open neutral", "unknown", 0.06, lambda f: f.is_broken_neutral, "a broken neutral, or an earth fault"),
     CauseRule(
@@ -825,7 +802,9 @@ RULES = (
         "slow and unequal",
         "transformer energising",
         0.03,
-        lambda f: f.is_steep and f.returns_slowly and f.falls and f.is_unequal and not f.is_low_voltage,
+        lambda f: (
+            f.is_steep and f.returns and not f.returns_at_once and f.falls and f.is_unequal and not f.is_low_voltage
+        ),
     ),
     CauseRule("comes back", "motor start", 0.03, lambda f: f.is_steep and f.runs_up),
     CauseRule("soft start", "motor start", 0.02, lambda f: f.runs_up and f.draws_reactive and f.size < _SLIGHT),
