@@ -659,7 +659,11 @@ RULES = (
         "transfer",
         "unknown",
         0.0,
-        lambda f: f.jumps and all(e.cycles <= _TRANSFER for e in f.events if e.type in _MOVING),
+        lambda f: (
+            f.jumps
+            and not (f.is_load and f.is_drawn_on)
+            and all(e.cycles <= _TRANSFER for e in f.events if e.type in _MOVING)
+        ),
         "the angle jumps: another source?",
     ),
     CauseRule(
@@ -675,7 +679,7 @@ RULES = (
         "reactive power",
         "capacitor switching",
         0.0,
-        lambda f: f.is_bank and (f.stays or (abs(f.lasting) >= _FEEDS and not (f.saturates and f.falls))),
+        lambda f: f.is_bank and (f.stays or (abs(f.lasting) >= _FEEDS and not f.falls)),
     ),
     CauseRule(
         "load is shed",
@@ -851,7 +855,7 @@ RULES = (
         "current flows on",
         "load switching",
         0.03,
-        lambda f: f.is_drawn_on and f.repeats > 1 and not f.is_unequal,
+        lambda f: f.is_drawn_on and f.repeats > 2 and not f.is_unequal,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
