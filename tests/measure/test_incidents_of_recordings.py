@@ -291,11 +291,13 @@ def test_powers_are_the_same_from_voltages_between_phases():
     assert known.kept == pytest.approx(0.0, abs=0.01)
 
 
-@pytest.mark.parametrize("lag, cause", [(1.2, "motor start"), (0.2, "unknown")])
+@pytest.mark.parametrize(("lag", "cause"), [(1.2, "motor start"), (0.2, "unknown")])
 def test_a_motor_that_starts_draws_reactive_current(lag, cause):
     for made in (starting(lag), between_phases(starting(lag))):
         (incident,) = characterize(made).incidents
         assert incident.cause == cause
+        assert any("power factor 0." in text for text in incident.evidence)
+        assert any("0 % of the rise left at the end" in text for text in incident.evidence)
 
 
 def test_a_motor_that_stands_still_draws_its_current_on():

@@ -957,9 +957,11 @@ def _evidence_of_currents(facts: CauseFacts) -> Iterator[str]:
     for feeder in facts.currents[:1]:
         if feeder.ratio > 1.05:
             during = unit_text(feeder.before + feeder.rise, "A")
+            factor = "" if np.isnan(feeder.factor) else f", power factor {feeder.factor:.2f}"
+            kept = "" if np.isnan(feeder.kept) else f", {100 * max(feeder.kept, 0.0):.0f} % of the rise left at the end"
             yield (
-                f"current of {feeder.feeder} from {unit_text(feeder.before, 'A')} to {during}, "
-                f"{100 * feeder.second:.0f} % second harmonic"
+                f"current of {feeder.feeder} from {unit_text(feeder.before, 'A')} to {during}: "
+                f"{100 * feeder.second:.0f} % second harmonic{factor}{kept}"
             )
 
 
