@@ -701,7 +701,8 @@ RULES = (
             _is_cause_switching(f)
             and not f.active_steps
             and not abs(f.turn) > _BANK_TURN
-            and not abs(f.lasting) > f.size / _BACK  # the level changes at once
+            # each phase goes to its new level at once
+            and not (f.trace is not None and abs(f.lasting) > np.maximum(f.trace.dips, f.trace.rises).min() / _BACK)
             and _is_cause_capacitor(f)
         ),
     ),
