@@ -236,6 +236,8 @@ _TAP = 0.03
 """Change that no step of a tap changer makes [pu]."""
 _BANK_HERTZ = 1000.0  # tuned
 """Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
+_STRIKES = 0.4  # tuned
+"""Least transient of a bank that strikes again when it is switched off [pu of the peak]."""
 _BANK_TURN = 1.2  # tuned
 """Turn of the angles above which more than a bank is switched [degrees]."""
 _BANK_FACTOR = 0.2  # tuned
@@ -642,9 +644,12 @@ def _is_cause_switching(f: CauseFacts) -> bool:
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
-    """One that rings and leaves another level, or leaves a higher one, or rings low where the level is not seen."""
-    if f.trace is None or f.transient is None or not np.isnan(f.lasting):
-        return abs(f.lasting) >= _FEEDS if f.rings else f.lasting >= 2 * _FEEDS
+    """One that leaves a higher level, or strikes again and leaves a lower one, or rings low where it is not seen."""
+    if f.trace is None or f.transient is None:
+        return False
+    if not np.isnan(f.lasting):
+        change = abs(f.lasting) if f.rings and f.transient.magnitude > _STRIKES else f.lasting
+        return change >= (_FEEDS if f.rings else 2 * _FEEDS)
     known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
     dip = float((f.trace.during - known[:, None]).max(initial=0.0))
     return f.rings and f.transient.details["frequency"] < _BANK_HERTZ and dip < _LITTLE
