@@ -520,14 +520,14 @@ class CauseFacts:
 
     @cached_property
     def is_too_long(self) -> bool:
-        """Whether slight dips last longer than those of a fault: equal ones, or those with the current of a load."""
+        """Whether slight dips last longer than a fault's: equal ones, those of low voltage, or with the current of a load."""
         trace = self.moving
         if trace is None or self.size >= (_SLIGHT / 2 if self.is_unequal else _SLIGHT):
             return False
         is_active = self.lag > _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
         is_taken = is_active and any(one.rise > _STARTS * one.before for one in self.currents[:1])
         return self.main.cycles * trace.cycle > (
-            _TOO_LONG[0] if is_taken else np.inf if self.is_unequal else _TOO_LONG[1]
+            _TOO_LONG[0] if is_taken else np.inf if self.is_unequal and not self.is_low_voltage else _TOO_LONG[1]
         )
 
     @cached_property
