@@ -520,7 +520,7 @@ class CauseFacts:
 
     @cached_property
     def is_too_long(self) -> bool:
-        """Whether slight dips last longer than a fault's: equal ones, those of low voltage, or with the current of a load."""
+        """Whether slight dips outlast those of a fault: equal ones, those of low voltage, or with a load's current."""
         trace = self.moving
         if trace is None or self.size >= (_SLIGHT / 2 if self.is_unequal else _SLIGHT):
             return False
