@@ -233,7 +233,7 @@ def main() -> None:
     """Print the cells, with the probability that the package states, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=9000)
-    parser.add_argument("--records", type=int, default=3, metavar="N", help="of each kind")
+    parser.add_argument("--records", type=int, default=4, metavar="N", help="of each kind")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes")
     parser.add_argument("--left-out", action="store_true", help="test each generator with a table of the others")
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name} of the package")
