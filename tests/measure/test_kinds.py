@@ -103,6 +103,7 @@ def test_times_are_those_of_the_waveform():
     [
         ("52A", "close", "open"),
         ("52b-1", "open", "close"),
+        ("Trip coil supervision", "", ""),
         ("87L Trip C", "trip", "reset"),
         ("21P Pickup", "pickup", "reset"),
         ("79 Reclose", "close", "reset"),

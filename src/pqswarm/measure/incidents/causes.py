@@ -36,8 +36,10 @@ _MOST = 60
 class FeederCurrents:
     """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic.
 
-    `change` is the largest change of a phase over the largest current before; `active` and `reactive` are those of the
-    powers over the apparent power, `factor` is the power factor of the change; NaN if the voltages are unknown.
+    The second harmonic is that of the change, over its fundamental. `change` is the largest change of a phase over the
+    largest current before; `active` and `reactive` are those of the powers over the apparent power, `factor` is the
+    power factor of the change; NaN if the voltages are unknown. `kept` is the fraction of the rise that is left at the
+    end of what is seen; NaN if unknown.
     """
 
     feeder: str
@@ -48,6 +50,7 @@ class FeederCurrents:
     change: float
     active: float = np.nan
     reactive: float = np.nan
+    kept: float = np.nan
 
     @property
     def factor(self) -> float:
@@ -61,15 +64,15 @@ class FeederCurrents:
 
 
 def measure_currents(
-    recording: RecordingSource, voltages: Sequence[int], before: float, during: float, frequency: float
+    recording: RecordingSource, voltages: Sequence[int], moments: tuple[float, float, float], frequency: float
 ) -> tuple[FeederCurrents, ...]:
-    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first.
+    """Compare the currents of each feeder in cycles before, during and after an incident [s]; the largest rise first.
 
-    `voltages` are the channels of the phases A, B and C to neutral; none if they are not known.
+    `voltages` are the channels A, B and C to neutral, or AB, BC and CA; none if they are not known.
     """
     numbers = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase in ("A", "B", "C")][:_MOST]
     both = [*numbers, *voltages]
-    old, new = (_phasors_at(recording, both, moment, frequency) for moment in (before, during))
+    old, new, late = (_phasors_at(recording, both, moment, frequency) for moment in moments)
     if not numbers or old is None or new is None:
         return ()
     headers = [recording.channels[i] for i in numbers]
@@ -80,12 +83,21 @@ def measure_currents(
         if len(places) == 3:
             own = [places[phase] for phase in "ABC"]
             found = _feeder_currents(system, old[:, own], new[:, own])
-            powers = [np.sum(table[0, len(numbers) :] * np.conj(table[0, own])) for table in (old, new) if voltages]
-            if powers:
-                step = complex(powers[1] - powers[0]) / max(*np.abs(powers), 1e-12)
+            if late is not None and found.rise > 0:
+                found = replace(found, kept=(float(np.abs(late[0, own]).max()) - found.before) / found.rise)
+            if voltages:
+                are_pairs = recording.channels[voltages[0]].phase == "AB"
+                powers = [_power(table[0, len(numbers) :], table[0, own], are_pairs) for table in (old, new)]
+                step = (powers[1] - powers[0]) / max(*np.abs(powers), 1e-12)
                 found = replace(found, active=step.real, reactive=step.imag)
             feeders.append(found)
     return tuple(sorted(feeders, key=lambda one: -one.rise))
+
+
+def _power(voltages: AnyArray, currents: AnyArray, are_pairs: bool) -> complex:
+    """Complex power of three phases; from voltages AB, BC and CA without what flows to earth."""
+    to_neutral = (voltages - np.roll(voltages, 1)) / 3 if are_pairs else voltages
+    return complex(np.sum(to_neutral * np.conj(currents)))
 
 
 def measure_change(
@@ -126,8 +138,8 @@ def _feeder_currents(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     largest = float(change.max())
     faulted = [phase for phase, size in zip("ABC", change, strict=True) if size > _TAKES_PART * largest]
     earth = "G" if (abs(complex((new[0] - old[0]).sum())) / 3) > _EARTH * largest and len(faulted) < 3 else ""
-    worst = int(np.abs(new[0]).argmax())
-    second = float(np.abs(new[1, worst]) / max(float(np.abs(new[0, worst])), 1e-12))
+    worst = int(change.argmax())
+    second = float(np.abs(new[1, worst] - old[1, worst])) / max(largest, 1e-12)
     before = float(np.abs(old[0]).max())
     moved = float(np.abs(np.abs(new[0]) - np.abs(old[0])).max()) / max(before, 1e-12)
     rise = float(np.abs(new[0]).max()) - before
@@ -209,11 +221,13 @@ _TOO_LONG = (0.15, 0.45)  # tuned
 and if not but the dips are equal [s]."""
 _STARTS = 0.1  # tuned
 """Rise of a current [fraction] that is that of the motor, if one starts."""
+_DRAWN = 0.6  # tuned
+_STANDS_STILL = 0.1  # tuned
+"""Fraction of the rise of a current that is left at the end of what is seen, if a motor has not run up; by how much it
+differs from 1 at most if one stands still."""
 _LAG = 18.0  # tuned
 """Turn of the angles that comes with the active power of a load [degrees per pu of the change of the level]; motors
 that start and shunt banks draw reactive power, and turn them less."""
-_STILL = 0.0015  # tuned
-"""Change of the other phases below which one phase changes alone, beyond the noise [pu]."""
 _GONE = 0.9  # tuned
 """Fraction of a current that vanishes where a conductor opens."""
 _UNCLEARED = 25.0  # tuned
@@ -222,9 +236,11 @@ _TAP = 0.03
 """Change that no step of a tap changer makes [pu]."""
 _BANK_HERTZ = 1000.0  # tuned
 """Frequency of the ringing above which a capacitor bank is known by the level alone that it leaves [Hz]."""
+_STRIKES = 0.4  # tuned
+"""Least transient of a bank that strikes again when it is switched off [pu of the peak]."""
 _BANK_TURN = 1.2  # tuned
 """Turn of the angles above which more than a bank is switched [degrees]."""
-_BANK_FACTOR = 0.1  # tuned
+_BANK_FACTOR = 0.2  # tuned
 _BANK_POWER = 0.3  # tuned
 """Largest power factor, and least change of the reactive power, of a capacitor bank."""
 _BRIEF = 1.6  # tuned
@@ -364,8 +380,16 @@ class CauseFacts:
     @cached_property
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energized."""
-        has_inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
-        return (has_inrush and not self.is_brief) or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+        return self.has_inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
+
+    @cached_property
+    def has_inrush(self) -> bool:
+        """Whether a current rises with the second harmonic of a transformer's inrush."""
+        return not self.is_brief and any(
+            one.change > _STARTS
+            and one.second > (_INRUSH if one.ratio > _CURRENT or one.factor < _BANK_FACTOR else 2 * _INRUSH)
+            for one in self.currents[:1]
+        )
 
     @cached_property
     def is_brief(self) -> bool:
@@ -401,8 +425,8 @@ class CauseFacts:
 
     @cached_property
     def is_power_unknown(self) -> bool:
-        """Whether there are no currents, or no voltages to neutral beside them."""
-        return all(np.isnan(one.active) for one in self.currents)
+        """Whether there are no currents, none with known powers, or none that changes by more than the voltage does."""
+        return all(np.isnan(one.active) or one.change < 2 * self.size for one in self.currents)
 
     @cached_property
     def is_load(self) -> bool:
@@ -434,16 +458,20 @@ class CauseFacts:
     @cached_property
     def opens_conductor(self) -> bool:
         """Whether the current of a phase vanishes while a part of its voltage is left: nothing feeds it any more."""
-        is_left = self.falls and self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
+        is_left = self.moving is not None and self.moving.inside[:, :6].max() < 1 - _DEAD
         return is_left and any(
-            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _BANK_FACTOR
-            for one in self.currents[:1]
+            one.change > _GONE and one.rise < 0.6 * one.before and not one.factor < _FACTOR for one in self.currents[:1]
         )
 
     @cached_property
     def draws_reactive(self) -> bool:
         """Whether the currents rise by more reactive than active power, as those of a motor do that starts."""
         return any(one.reactive > max(_ACTIVE, abs(one.active)) and one.rise > 0 for one in self.currents[:1])
+
+    @cached_property
+    def is_drawn_on(self) -> bool:
+        """Whether the current that rose flows on until the end, as that of a motor does not that has run up."""
+        return self.is_long and any(one.kept > _DRAWN for one in self.currents[:1])
 
     @cached_property
     def sheds_load(self) -> bool:
@@ -485,42 +513,33 @@ class CauseFacts:
         trace = self.moving
         if trace is None or not self.returns:
             return False
-        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not self.is_load
+        is_active = self.lag > 2 * _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
+        may_be_motor = not self.is_unequal and len(trace.labels) >= 3 and self.dip <= _DEEP and not is_active
         # The last part of a motor's run-up is quick.
         return max(trace.in_steps, trace.recovery) >= (_BACK_EQUAL if may_be_motor else _BACK)
 
     @cached_property
     def is_too_long(self) -> bool:
-        """Whether slight dips last longer than those of a fault: equal ones, or those with the current of a load."""
+        """Whether slight dips outlast those of a fault: equal ones, those of low voltage, or with a load's current."""
         trace = self.moving
-        if trace is None or self.size >= _SLIGHT:
+        if trace is None or self.size >= (_SLIGHT / 2 if self.is_unequal else _SLIGHT):
             return False
         is_active = self.lag > _LAG if self.is_power_unknown else self.currents[0].factor > _LOAD_FACTOR
         is_taken = is_active and any(one.rise > _STARTS * one.before for one in self.currents[:1])
-        return trace.end - trace.start > (_TOO_LONG[0] if is_taken else np.inf if self.is_unequal else _TOO_LONG[1])
-
-    @cached_property
-    def is_alone(self) -> bool:
-        """Whether one phase of three changes, and the others and the currents not at all: perhaps its input."""
-        trace = self.moving
-        if trace is None or len(trace.labels) < 3 or any(one.change > _SAME_CURRENT for one in self.currents):
-            return False
-        moves = np.sort(np.maximum(trace.dips, trace.rises))
-        return bool(moves[-2] < _STILL + 2 * trace.noise)
-
-    @cached_property
-    def returns_slowly(self) -> bool:
-        """Whether it returns otherwise than by steps."""
-        return self.returns and not self.returns_at_once
+        return self.main.cycles * trace.cycle > (
+            _TOO_LONG[0] if is_taken else np.inf if self.is_unequal and not self.is_low_voltage else _TOO_LONG[1]
+        )
 
     @cached_property
     def runs_up(self) -> bool:
         """Whether equal dips come back gradually, as while a motor accelerates."""
-        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside or self.lag > _LAG:
+        if self.moving is None or not self.falls or self.is_unequal or self.starts_inside:
             return False
-        if any(one.rise > _STARTS * one.before and not self.draws_reactive for one in self.currents[:1]):
+        is_fed_here = any(one.rise > _STARTS * one.before and one.active > _ACTIVE for one in self.currents[:1])
+        is_gradual = self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK
+        if is_fed_here and (self.is_drawn_on or not self.draws_reactive):
             return False
-        return self.comes_back or (self.returns and max(self.moving.recovery, self.moving.in_steps) < _BACK)
+        return is_gradual or (self.comes_back and (is_fed_here or self.lag <= _LAG))
 
     @cached_property
     def is_unequal(self) -> bool:
@@ -593,9 +612,10 @@ class CauseRule:
 
 
 def _is_cause_fault_current(f: CauseFacts) -> bool:
-    """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a motor."""
-    is_motor = not (f.is_unequal or f.is_deep or f.returns_at_once)
-    is_other = is_motor or f.saturates or (f.is_load and f.size < _LOAD_DIP) or f.is_too_long
+    """A current that rises without second harmonic, and a voltage that returns at once, or is too low for a machine."""
+    is_machine = not (f.is_deep or (f.returns_at_once and not f.frequency_change > _ISLAND))
+    may_be_load = f.size < _LOAD_DIP and (f.is_load or not any(one.ratio > _LOAD_CURRENT for one in f.currents[:1]))
+    is_other = is_machine or f.saturates or may_be_load or f.is_too_long
     is_fault = f.has_plain_current and f.is_steep and (f.falls or f.neutral_moves)
     return is_fault and (f.returns or f.is_deep) and not is_other
 
@@ -624,9 +644,12 @@ def _is_cause_switching(f: CauseFacts) -> bool:
 
 
 def _is_cause_capacitor(f: CauseFacts) -> bool:
-    """One that rings and leaves another level, or leaves a higher one, or rings low where the level is not seen."""
-    if f.trace is None or f.transient is None or not np.isnan(f.lasting):
-        return abs(f.lasting) >= _FEEDS if f.rings else f.lasting >= 2 * _FEEDS
+    """One that leaves a higher level, or strikes again and leaves a lower one, or rings low where it is not seen."""
+    if f.trace is None or f.transient is None:
+        return False
+    if not np.isnan(f.lasting):
+        change = abs(f.lasting) if f.rings and f.transient.magnitude > _STRIKES else f.lasting
+        return change >= (_FEEDS if f.rings else 2 * _FEEDS)
     known = np.nan_to_num(f.trace.before - f.trace.after)  # if there is no level before, dips are from the one after
     dip = float((f.trace.during - known[:, None]).max(initial=0.0))
     return f.rings and f.transient.details["frequency"] < _BANK_HERTZ and dip < _LITTLE
@@ -641,21 +664,35 @@ RULES = (
         "transfer",
         "unknown",
         0.0,
-        lambda f: f.jumps and all(e.cycles <= _TRANSFER for e in f.events if e.type in _MOVING),
+        lambda f: (
+            f.jumps
+            and not (f.is_load and f.is_drawn_on)
+            and all(e.cycles <= _TRANSFER for e in f.events if e.type in _MOVING)
+        ),
         "the angle jumps: another source?",
     ),
     CauseRule(
         "resonance",
         "unknown",
         _RESONANCE,
-        lambda f: f.moving is not None and f.moving.rises.max() > _RESONANCE,
+        lambda f: f.moving is not None and f.moving.rises.max() > _RESONANCE and not (f.flows_to_earth and f.returns),
         "higher than a fault makes it: a resonance?",
     ),
     CauseRule("repeats", "load switching", 0.03, lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     CauseRule("fault current", "fault", 0.03, _is_cause_fault_current),
-    CauseRule("reactive power", "capacitor switching", 0.0, lambda f: f.stays and f.is_bank),
+    CauseRule(
+        "reactive power",
+        "capacitor switching",
+        0.0,
+        lambda f: f.is_bank and (f.stays or (abs(f.lasting) >= _FEEDS and not f.falls)),
+    ),
+    CauseRule(
+        "load is shed",
+        "load switching",
+        0.03,
+        lambda f: f.sheds_load and f.is_steep and not f.frequency_change > _ISLAND,
+    ),
     CauseRule("open conductor", "unknown", 0.0, lambda f: f.opens_conductor, "a conductor or the supply opened"),
-    CauseRule("one phase alone", "fault", 0.08, lambda f: f.is_alone and f.is_steep and f.falls),
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("earth current", "fault", 0.0, lambda f: f.flows_to_earth and not f.saturates),
     CauseRule(
@@ -669,7 +706,8 @@ RULES = (
             _is_cause_switching(f)
             and not f.active_steps
             and not abs(f.turn) > _BANK_TURN
-            and not abs(f.lasting) > f.size / _BACK  # the level changes at once
+            # each phase goes to its new level at once
+            and not (f.trace is not None and abs(f.lasting) > np.maximum(f.trace.dips, f.trace.rises).min() / _BACK)
             and _is_cause_capacitor(f)
         ),
     ),
@@ -686,12 +724,6 @@ RULES = (
         0.0,
         lambda f: f.frequency_change > _ISLAND * (1 + f.size / _LARGE) and not (f.is_deep or f.neutral_moves),
         "the frequency changes, too: an island?",
-    ),
-    CauseRule(
-        "slow saturation",
-        "transformer energising",
-        0.02,
-        lambda f: f.saturates and f.is_steep and f.returns_slowly and f.falls,
     ),
     CauseRule("open neutral", "unknown", 0.06, lambda f: f.is_broken_neutral, "a broken neutral, or an earth fault"),
     CauseRule(
@@ -713,7 +745,12 @@ RULES = (
         "deep to the end",
         "fault",
         _LARGE,
-        lambda f: f.is_deep and f.is_steep and f.falls and f.main.cycles < _UNCLEARED,
+        lambda f: (
+            f.is_deep
+            and f.is_steep
+            and f.falls
+            and (f.main.cycles < _UNCLEARED or (f.moving is not None and f.moving.in_steps > _BACK))
+        ),
     ),
     CauseRule(
         "saturation",
@@ -726,6 +763,12 @@ RULES = (
             and f.falls
             and (not f.stays or f.comes_back or not f.is_long)
         ),
+    ),
+    CauseRule(
+        "inrush current",
+        "transformer energising",
+        0.0,
+        lambda f: f.has_inrush and f.draws_reactive and f.currents[0].kept < _DRAWN and not f.returns_at_once,
     ),
     CauseRule(
         "steps down and up",
@@ -746,7 +789,6 @@ RULES = (
         0.08,
         lambda f: f.is_steep and f.returns_at_once and f.falls and not f.is_too_long and (f.dip >= 0.1 or f.is_unequal),
     ),
-    CauseRule("load is shed", "load switching", 0.03, lambda f: f.sheds_load and f.is_steep),
     CauseRule(
         "restrike",
         "capacitor switching",
@@ -770,7 +812,9 @@ RULES = (
         "slow and unequal",
         "transformer energising",
         0.03,
-        lambda f: f.is_steep and f.returns_slowly and f.falls and f.is_unequal and not f.is_low_voltage,
+        lambda f: (
+            f.is_steep and f.returns and not f.returns_at_once and f.falls and f.is_unequal and not f.is_low_voltage
+        ),
     ),
     CauseRule("comes back", "motor start", 0.03, lambda f: f.is_steep and f.runs_up),
     CauseRule("soft start", "motor start", 0.02, lambda f: f.runs_up and f.draws_reactive and f.size < _SLIGHT),
@@ -792,11 +836,12 @@ RULES = (
         "motor start",
         0.03,
         lambda f: (
-            f.stays
-            and f.falls
+            f.falls
             and not f.is_unequal
             and f.draws_reactive
-            and f.currents[0].reactive > 2 * f.currents[0].active > _ACTIVE
+            and f.currents[0].ratio > _CURRENT
+            and f.currents[0].factor < _FACTOR
+            and ((f.stays and abs(f.currents[0].kept - 1) < _STANDS_STILL) or (f.returns and f.is_too_long))
         ),
     ),
     CauseRule("step of a load", "load switching", 0.02, lambda f: f.stays and f.is_load),
@@ -811,6 +856,12 @@ RULES = (
         "load switching",
         _TAP,
         lambda f: f.stays and f.falls and f.is_long and f.dip < _LOAD_DIP and f.lag > _LAG and f.is_power_unknown,
+    ),
+    CauseRule(
+        "current flows on",
+        "load switching",
+        0.03,
+        lambda f: f.is_drawn_on and f.repeats > 2 and not f.is_unequal,
     ),
     CauseRule("record ends", "unknown", 0.0, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     CauseRule("other", "unknown", 0.0, lambda _: True),
@@ -863,7 +914,7 @@ def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
     if trace is None:
         if abs(facts.lasting) >= _FEEDS and facts.transient is not None:
             yield f"the voltage stays {100 * abs(facts.lasting):.1f} % {'higher' if facts.lasting > 0 else 'lower'}"
-        elif facts.trace is not None:
+        elif facts.trace is not None and facts.transient is None:
             yield f"Urms changes by {100 * facts.size:.1f} %, too little to name a cause by it"
         return
     yield _evidence_of_change(trace, facts)
@@ -912,9 +963,11 @@ def _evidence_of_currents(facts: CauseFacts) -> Iterator[str]:
     for feeder in facts.currents[:1]:
         if feeder.ratio > 1.05:
             during = unit_text(feeder.before + feeder.rise, "A")
+            factor = "" if np.isnan(feeder.factor) else f", power factor {feeder.factor:.2f}"
+            kept = "" if np.isnan(feeder.kept) else f", {100 * max(feeder.kept, 0.0):.0f} % of the rise left at the end"
             yield (
-                f"current of {feeder.feeder} from {unit_text(feeder.before, 'A')} to {during}, "
-                f"{100 * feeder.second:.0f} % second harmonic"
+                f"current of {feeder.feeder} from {unit_text(feeder.before, 'A')} to {during}: "
+                f"{100 * feeder.second:.0f} % second harmonic{factor}{kept}"
             )
 
 

@@ -52,13 +52,15 @@ _MAX_OPERATIONS = 40
 _MAX_SAID = 6
 """Status changes that are listed: from this time before an incident on [s], their maximum number, and in evidence."""
 _OPERATIONS = (
+    (re.compile(r"sup(er)?v|monitor|(?<![a-z])tcs(?![a-z])", re.I), "", ""),
     (re.compile(r"reclos|(?<![0-9])79(?![0-9])", re.I), "close", "reset"),
     (re.compile(r"trip", re.I), "trip", "reset"),
     (re.compile(r"(?<![A-Za-z0-9])52-?b|(?<![a-z])open", re.I), "open", "close"),
     (re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|(?<![a-z])clos", re.I), "close", "open"),
     (re.compile(r"pick-?_? ?up|(?<![a-z])start(?![a-z])|(?<![a-z])pu(?![a-z])", re.I), "pickup", "reset"),
 )
-"""Names of status channels of relays and breakers, and what it means that one is on, and off."""
+"""Names of status channels of relays and breakers, and what it means that one is on, and off; what watches a circuit
+operates nothing."""
 _DIPS = 0.25  # tuned
 _CARRIES = 0.03  # tuned
 _COLLAPSE = 0.6  # tuned
@@ -233,11 +235,12 @@ class IncidentFinder:
         during = start + (0.25 if levels[0].type in _LEVELS and end - start <= 2 * cycle else 1.0) * cycle
         before = max(start - 2.5 * cycle, min(start - 1.1 * cycle, 0.0))
         phases = {self.supply.headers[i].phase: i for i in self.supply.members_of(events[0].system)}
-        voltages = [self.supply.numbers[phases[phase]] for phase in "ABC"] if phases.keys() == set("ABC") else []
+        names = next((names for names in (("A", "B", "C"), ("AB", "BC", "CA")) if phases.keys() == set(names)), ())
+        voltages = [self.supply.numbers[phases[name]] for name in names]
         own = [self.supply.numbers[i] for i in self.supply.members_of(events[0].system)]
         moments = (before, during, self.supply.frequency)
         return (
-            measure_currents(self.recording, voltages, *moments),
+            measure_currents(self.recording, voltages, (before, during, trace.time[-1] - cycle), self.supply.frequency),
             *measure_change(self.recording, own, *moments),
             measure_jump(self.recording, own, (start, end), self.supply.frequency),
         )
