@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.scan import SourceMeanSquare
-from pqswarm.measure.detect.spans import locate_step
+from pqswarm.measure.detect.spans import locate_last_change, locate_step
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.causes import (
     CauseFacts,
@@ -69,6 +70,9 @@ _ENDS = ("cleared", "interruption", "reclosed")
 """Names of stages in which a fault is over."""
 _FALLS = 0.25  # tuned
 """Fraction of its level to which a phase falls at most that is opened."""
+_CHANGES = 0.5  # tuned
+_BEGINS = 0.15  # tuned
+"""Change of a voltage from cycle to cycle, over its largest, at the end of a fault; and where its end begins."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -143,6 +147,9 @@ class IncidentFinder:
         if rule.cause == "fault":
             phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
         stages, course = _name_fault_course(stages, rule.cause)
+        clearing = None
+        if rule.cause == "fault" and trace is not None:
+            stages, clearing = self._time_clearing(facts, trace, stages)
         operations = self._operations(start, end)
         happened = [*operations, *(Operation(stage.start, stage.name, "waveform") for stage in stages)]
         said = [f"{one.source} {one.what} at {one.time:.3f} s" for one in operations]
@@ -152,7 +159,7 @@ class IncidentFinder:
             rule=cell,
             evidence=(*list_evidence(facts), *said[:_MAX_SAID]),
             timeline=tuple(sorted(happened, key=lambda one: one.time)),
-            clearing_s=_clearing_time(stages, self.thresholds) if rule.cause == "fault" else None,
+            clearing_s=clearing,
             worst_cycle_end=None if trace is None or not trace.size > 0 else trace.worst_cycle_end,
             stages=stages,
             events=tuple(order),
@@ -217,6 +224,46 @@ class IncidentFinder:
 
         return find_step
 
+    def _time_clearing(
+        self, facts: CauseFacts, trace: Trace, stages: tuple[IncidentStage, ...]
+    ) -> tuple[tuple[IncidentStage, ...], float | None]:
+        """Stages, the end of the fault where the waveform shows it, and the time from its start until then.
+
+        It is None where the record shows several such times, or none: the fault returns, the record starts inside,
+        the neutral swings on after the fault, or motors feed what is behind the open breaker.
+        """
+        place = _clearing_stage(stages, self.thresholds)
+        returns = any(stage.name.startswith("reclosed onto") for stage in stages)
+        if place is None or returns or facts.starts_inside:
+            return stages, None
+        old, new = stages[place - 1 : place + 1]
+        soon = (trace.time > new.start + trace.cycle) & (trace.time < new.start + 2 * trace.cycle)
+        is_fed = new.name == "interruption" and trace.urms[:, soon].max(initial=0.0) > self.thresholds.interruption
+        swings = facts.neutral_moves and max(old.levels.values()) > self.thresholds.swell
+        if is_fed or (swings and place > 1):
+            return stages, None
+        moment = self._end_on_waveform(facts.main, trace.cycle, old.start, new.start, swings)
+        if not old.start < moment < new.end:
+            moment = new.start
+        timed = (replace(old, end=moment), replace(new, start=moment))
+        return (*stages[: place - 1], *timed, *stages[place + 1 :]), max(moment - stages[0].start, 0.0)
+
+    def _end_on_waveform(self, main: Event, period: float, start: float, near: float, swings: bool) -> float:
+        """When the voltages change for the last time about a moment; if the neutral swings on, when they begin to [s].
+
+        NaN if it is not seen.
+        """
+        rate = self.recording.sampling_rate
+        cycle = rate * period
+        behind, ahead = (min(2.5 * period, near - start - 0.5 * period), 0.5) if swings else (period, 2.5)  # tuned
+        first = max(round((near - behind) * rate), 0)
+        stop = min(round(near * rate + ahead * cycle), self.recording.n_samples)
+        numbers = [self.supply.numbers[i] for i in self.supply.members_of(main.system)]
+        samples = read_channels(self.recording, numbers, first, stop)
+        if swings:
+            return (stop - locate_last_change(samples[:, ::-1], cycle, _BEGINS)) / rate
+        return (first + locate_last_change(samples, cycle, _CHANGES)) / rate
+
     def _currents(
         self, events: Sequence[Event], trace: Trace | None
     ) -> tuple[tuple[FeederCurrents, ...], float, float, float]:
@@ -249,21 +296,22 @@ def name_operation(channel: str, state: int) -> str:
     return words[0] if state else words[1]
 
 
-def _clearing_time(stages: Sequence[IncidentStage], thresholds: Thresholds) -> float | None:
-    """From the start of the first stage of a fault until the first one in which it is cleared or the supply opened.
+def _clearing_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> int | None:
+    """Place of the first stage in which a fault is cleared, or the supply opened.
 
     Its phases are back then, or dead: where one pole is opened, or motors feed the others, no other stage says so.
     """
     first = next((i for i, stage in enumerate(stages) if stage.name.startswith("fault")), len(stages))
-    for old, new in pairwise(stages[first:]):
+    for place, (old, new) in enumerate(pairwise(stages[first:]), first + 1):
         low = [phase for phase, level in stages[first].levels.items() if level < thresholds.sag]
         is_off = low and all(
             new.levels[phase] > thresholds.sag
             or new.levels[phase] < min(thresholds.interruption, _FALLS * old.levels[phase])
             for phase in low
         )
-        if is_off or new.name in _ENDS:
-            return max(new.start - stages[first].start, 0.0)
+        is_earth_fault = max(new.levels.values()) > thresholds.swell
+        if (is_off and not is_earth_fault) or new.name in _ENDS:
+            return place
     return None
 
 
