@@ -53,13 +53,20 @@ _MAX_OPERATIONS = 40
 _MAX_SAID = 6
 """Status changes that are listed: from this time before an incident on [s], their maximum number, and in evidence."""
 _OPERATIONS = (
+    (
+        re.compile(r"superv|health|monitor|(?<![a-z])TC[SM](?![a-z])|(?<![0-9])74|(circuit|coil|ckt) *(ok|fail)", re.I),
+        "",
+        "",
+    ),
+    (re.compile(r"ready|block|enabled|disabled|in service", re.I), "", ""),
     (re.compile(r"reclos|(?<![0-9])79(?![0-9])", re.I), "close", "reset"),
     (re.compile(r"trip", re.I), "trip", "reset"),
     (re.compile(r"(?<![A-Za-z0-9])52-?b|(?<![a-z])open", re.I), "open", "close"),
     (re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|(?<![a-z])clos", re.I), "close", "open"),
     (re.compile(r"pick-?_? ?up|(?<![a-z])start(?![a-z])|(?<![a-z])pu(?![a-z])", re.I), "pickup", "reset"),
 )
-"""Names of status channels of relays and breakers, and what it means that one is on, and off."""
+"""Names of status channels of relays and breakers, and what it means that one is on, and off; nothing, where it tells
+of the state of a device."""
 _DIPS = 0.25  # tuned
 _CARRIES = 0.03  # tuned
 _COLLAPSE = 0.6  # tuned
@@ -72,7 +79,9 @@ _FALLS = 0.25  # tuned
 """Fraction of its level to which a phase falls at most that is opened."""
 _CHANGES = 0.5  # tuned
 _BEGINS = 0.15  # tuned
-"""Change of a voltage from cycle to cycle, over its largest, at the end of a fault; and where its end begins."""
+_SLOW = 0.6  # tuned
+"""Change of a voltage from cycle to cycle, over its largest, at the end of a fault, and where the end begins; cycles
+from there to the step of Urms(1/2) after which the neutral swings slowly."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -157,7 +166,7 @@ class IncidentFinder:
             cause=rule.cause,
             probability=cell_probability(cell),
             rule=cell,
-            evidence=(*list_evidence(facts), *said[:_MAX_SAID]),
+            evidence=(*list_evidence(facts, rule.cause), *said[:_MAX_SAID]),
             timeline=tuple(sorted(happened, key=lambda one: one.time)),
             clearing_s=clearing,
             worst_cycle_end=None if trace is None or not trace.size > 0 else trace.worst_cycle_end,
@@ -198,10 +207,14 @@ class IncidentFinder:
         """Starts of the events that move the voltage, in order [s]."""
         return np.sort([event.start for event in self.events if event.type in _MOVING])
 
+    def _members(self, main: Event) -> list[int]:
+        """The voltages of the system of an event, as places in those of the supply."""
+        return [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""
         cycle = 1 / self.supply.frequency
-        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+        members = self._members(main)
         later = self._starts[np.searchsorted(self._starts, end + cycle, "right") :]
         stop = min(end + _AFTER, later[0] - cycle if later.size else np.inf)
         here = slice(int(np.searchsorted(self.time, start - _AHEAD)), int(np.searchsorted(self.time, stop)))
@@ -212,7 +225,7 @@ class IncidentFinder:
 
     def _step_finder(self, main: Event) -> StepFinder:
         """Finds steps of the voltages of the system of an event on the waveform."""
-        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+        members = self._members(main)
         rate = self.recording.sampling_rate
         cycle = rate / self.supply.frequency
 
@@ -229,40 +242,42 @@ class IncidentFinder:
     ) -> tuple[tuple[IncidentStage, ...], float | None]:
         """Stages, the end of the fault where the waveform shows it, and the time from its start until then.
 
-        It is None where the record shows several such times, or none: the fault returns, the record starts inside,
-        the neutral swings on after the fault, or motors feed what is behind the open breaker.
+        It is None where the record shows several such times, or none: the fault returns, the record starts inside or
+        lacks samples, the neutral swings on after the fault, or motors feed what is behind the open breaker.
         """
         place = _clearing_stage(stages, self.thresholds)
-        returns = any(stage.name.startswith("reclosed onto") for stage in stages)
-        if place is None or returns or facts.starts_inside:
+        if place is None or facts.starts_inside or any(stage.name.startswith("reclosed onto") for stage in stages):
             return stages, None
         old, new = stages[place - 1 : place + 1]
         soon = (trace.time > new.start + trace.cycle) & (trace.time < new.start + 2 * trace.cycle)
         is_fed = new.name == "interruption" and trace.urms[:, soon].max(initial=0.0) > self.thresholds.interruption
         swings = facts.neutral_moves and max(old.levels.values()) > self.thresholds.swell
-        if is_fed or (swings and place > 1):
+        members = self._members(facts.main)
+        seen = (self.time > trace.start - trace.cycle) & (self.time < new.start + trace.cycle)
+        moment = self._end_on_waveform(members, trace.cycle, old.start, new.start, swings)
+        is_hidden = bool(np.isnan(self.urms[members][:, seen]).any()) or (swings and (place > 1 or np.isnan(moment)))
+        if is_fed or is_hidden:
             return stages, None
-        moment = self._end_on_waveform(facts.main, trace.cycle, old.start, new.start, swings)
         if not old.start < moment < new.end:
             moment = new.start
         timed = (replace(old, end=moment), replace(new, start=moment))
         return (*stages[: place - 1], *timed, *stages[place + 1 :]), max(moment - stages[0].start, 0.0)
 
-    def _end_on_waveform(self, main: Event, period: float, start: float, near: float, swings: bool) -> float:
-        """When the voltages change for the last time about a moment; if the neutral swings on, when they begin to [s].
+    def _end_on_waveform(self, members: Sequence[int], period: float, start: float, near: float, swings: bool) -> float:
+        """When the voltages change for the last time about a step at `near` [s]; NaN if it is not seen.
 
-        NaN if it is not seen.
+        If the neutral swings on, they begin to change where the fault ends, or before, as the poles of a breaker open
+        one after another: it is between there and the step, or there if it is long before the step.
         """
         rate = self.recording.sampling_rate
-        cycle = rate * period
-        behind, ahead = (min(2.5 * period, near - start - 0.5 * period), 0.5) if swings else (period, 2.5)  # tuned
-        first = max(round((near - behind) * rate), 0)
-        stop = min(round(near * rate + ahead * cycle), self.recording.n_samples)
-        numbers = [self.supply.numbers[i] for i in self.supply.members_of(main.system)]
-        samples = read_channels(self.recording, numbers, first, stop)
-        if swings:
-            return (stop - locate_last_change(samples[:, ::-1], cycle, _BEGINS)) / rate
-        return (first + locate_last_change(samples, cycle, _CHANGES)) / rate
+        behind, ahead = (min(2.5 * period, near - start - period / 2), period / 2) if swings else (period, 2.5 * period)
+        first = round(max(near - max(behind, 0.0), 0.0) * rate)
+        stop = min(round((near + ahead) * rate), self.recording.n_samples)
+        samples = read_channels(self.recording, [self.supply.numbers[i] for i in members], first, stop)
+        if not swings:
+            return (first + locate_last_change(samples, rate * period, _CHANGES)) / rate
+        begins = (stop - locate_last_change(samples[:, ::-1], rate * period, _BEGINS)) / rate
+        return begins if near - begins > _SLOW * period else (begins + near) / 2
 
     def _currents(
         self, events: Sequence[Event], trace: Trace | None

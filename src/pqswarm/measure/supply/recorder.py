@@ -21,6 +21,8 @@ _FROZEN_BESIDE = 0.6
 _FEWEST = 4
 """Cycles, of several channels, of a single one, and of one beside others, and samples, in which a live signal is not
 constant."""
+_NO_BREAKER = 12.0
+"""Cycles from which on zeros may be a supply that a breaker opens and closes again."""
 _HELD = 0.05  # tuned
 """A value that is held over the largest: below it, it is a supply without voltage."""
 _COARSE = 0.5
@@ -40,7 +42,7 @@ _REACH = 0.75
 _FLAT = 3
 """Samples in a row at the extreme value that are no crest, beyond twice those that coarse values explain."""
 _KINK = 0.02  # tuned
-"""Rise to the extreme value in two samples, over it."""
+"""Rise to the extreme value in two samples, or in a 64th of a cycle, over it."""
 _BESIDE = 2.5
 """Cycles next to a fault in which there is no other one."""
 _MARGIN = 4.0
@@ -97,6 +99,7 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     if not numbers or cycle < _FEWEST:
         return recording, []
     headers = [recording.channels[i] for i in numbers]
+    voltages = [k for k, one in enumerate(headers) if one.is_voltage]
     faults: list[RecorderFault] = []
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
@@ -108,7 +111,9 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
             channel = None if row is None else numbers[row]
             if not any(one.channel in (None, channel) and start < one.end and end > one.start for one in faults):
                 who = "All voltages are" if row is None else f"{headers[row].name} is"
-                said = f"{who} frozen from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
+                is_zero = not page.samples[row if row is not None else voltages, first].any()
+                how = "zero, as where samples are missing," if is_zero else "frozen"
+                said = f"{who} {how} from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
                 faults.append(RecorderFault(start, end, said, channel=channel))
         for first, stop, what in _jumps(page.samples, headers, cycle):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
@@ -132,7 +137,10 @@ def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) 
 def _frozen_stretches(
     samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
 ) -> Iterator[tuple[None, int, int]]:
-    """No row, first sample and end of each stretch in which all voltages hold a value, some of them far from zero."""
+    """No row, first sample and end of each stretch in which all voltages hold a value, some of them far from zero.
+
+    Or all are exactly zero from one sample to the next, and come back so, sooner than a breaker recloses.
+    """
     samples = samples[[i for i, one in enumerate(headers) if one.is_voltage]]
     sizes = np.nanmax(np.abs(samples), axis=1, initial=0.0)
     live = samples[(sizes > 0) & (np.nanmax(np.abs(np.diff(samples, axis=1)), axis=1, initial=0.0) > 0)]
@@ -144,8 +152,11 @@ def _frozen_stretches(
         return
     size = np.nanmax(np.abs(live), axis=1)
     for first, stop in true_stretches(same):
-        if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
-            yield None, first + 1, stop + 1
+        is_far = bool((np.abs(live[:, first]) > _HELD * size).any())
+        sides = np.abs(live[:, [first - 1, min(stop + 1, same.size)]]) > _LIVE * size[:, None]
+        is_filled = len(live) > 1 and not live[:, first].any() and sides.any(axis=0).all()
+        if stop - first >= least and (is_far or (is_filled and stop - first < _NO_BREAKER * cycle)):
+            yield None, first + is_far, stop + 1
 
 
 def _frozen_alone(
@@ -176,12 +187,13 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     hop = max(width // _STEPS, 1)
     lag = round(width / hop)
     phasors = (total[:, width:] - total[:, :-width])[:, ::hop]
+    phases = [headers[i].phase for i in rows]
+    if set("ABC") <= set(phases):
+        yield from _exchanges(phasors[[phases.index(phase) for phase in "ABC"]], lag, hop, width)
     phasors = phasors[np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()]
     if len(phasors) < 2:
         return
-    before, after = phasors[:, :-lag], phasors[:, lag:]
-    least = _LIVE * np.abs(phasors).max(axis=1, keepdims=True)
-    is_live = (np.minimum(np.abs(before), np.abs(after)) > least).all(axis=0)
+    before, after, is_live = _pairs_of_cycles(phasors, lag)
     usual_size = np.median(np.abs(phasors), axis=1, keepdims=True)
     is_steady = is_live.copy()
     for table in (before, after):
@@ -203,20 +215,21 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
         degrees = np.degrees(together[:, strongest].mean())
         what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"
         yield max(at - reach, 0), at + reach, f"{what}, or the supply was switched."
-    if len(phasors) == len(rows):
-        yield from _exchanges(before, after, is_live, [headers[i].phase for i in rows], hop, width)
 
 
-def _exchanges(
-    before: AnyArray, after: AnyArray, is_live: BoolArray, phases: Sequence[str], hop: int, width: int
-) -> Iterator[tuple[int, int, str]]:
-    """The cycle about a moment at which the phases of the first three-phase system begin to rotate the other way."""
-    if not set("ABC") <= set(phases):
-        return
-    places = [list(phases).index(phase) for phase in "ABC"]
+def _pairs_of_cycles(phasors: AnyArray, lag: int) -> tuple[AnyArray, AnyArray, BoolArray]:
+    """Phasors of each cycle, and of the next one; whether all are live in both."""
+    before, after = phasors[:, :-lag], phasors[:, lag:]
+    least = _LIVE * np.abs(phasors).max(axis=1, keepdims=True)
+    return before, after, (np.minimum(np.abs(before), np.abs(after)) > least).all(axis=0)
+
+
+def _exchanges(phasors: AnyArray, lag: int, hop: int, width: int) -> Iterator[tuple[int, int, str]]:
+    """The cycle about a moment at which the phases A, B and C begin to rotate the other way."""
+    before, after, is_live = _pairs_of_cycles(phasors, lag)
     shift = np.exp(2j * np.pi / 3 * np.arange(3))[:, None]
     fractions = []
-    for table in (before[places], after[places]):
+    for table in (before, after):
         total = np.maximum(np.abs(table).sum(axis=0), 1e-300)
         fractions.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
     (ahead, behind), (ahead_after, behind_after) = fractions
@@ -257,7 +270,8 @@ class _Extremes:
         crest = _FLAT + 2 * self.cycle / np.pi * float(np.arccos(1 - min(quantum / top, 1.0)))
         kink = max(_KINK * top, 4 * quantum)
         runs = [(a, b) for a, b in true_stretches(row >= top * (1 - 1e-9)) if b - a > crest]
-        return [(a, b) for a, b in runs if a >= 2 and top - row[a - 2] > kink]
+        near = max(round(self.cycle / 64), 2)
+        return [(a, b) for a, b in runs if a >= near and top - row[a - near] > kink]
 
     def faults(self, sampling_rate: float) -> list[RecorderFault]:
         """A fault for each channel that stands at an extreme value more than once."""
