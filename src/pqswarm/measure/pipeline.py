@@ -392,18 +392,13 @@ def _gap_caveat(recording: RecordingSource, supply: Supply, scan: Scan, faults: 
 def _drift_caveat(supply: Supply, scan: Scan, events: Sequence[Event]) -> str:
     """Name the voltages with a DC offset until the end that changes, and not alike: no network makes it."""
     offset = {part.number for one in events if one.type == "DC offset" and one.cut_end for part in one.parts}
-    drifts = np.zeros(len(supply.numbers))
-    for i, (row, reference) in enumerate(zip(scan.steady.dc, supply.references, strict=True)):
-        known = row[np.isfinite(row)]
-        if known.size and reference.volts > 0:
-            drifts[i] = (known[-1] - known[0]) / (2**0.5 * reference.volts)
-    names = [
-        header.name
-        for header, number, drift in zip(supply.headers, supply.numbers, drifts, strict=True)
-        if number in offset and abs(drift) > _DRIFT
-    ]
-    is_unlike = drifts.size and np.ptp(drifts) > _DRIFT
-    return f"The zero of {', '.join(names)} drifts: the DC offset is that of an input." if names and is_unlike else ""
+    direct = np.nan_to_num(scan.steady.dc[:, -1:] - scan.steady.dc[:, :1]).sum(axis=1)
+    drifts = direct / [2**0.5 * (reference.volts or np.inf) for reference in supply.references]
+    known = zip(supply.headers, supply.numbers, drifts, strict=True)
+    names = [header.name for header, number, drift in known if number in offset and abs(drift) > _DRIFT]
+    if not names or np.ptp(drifts) < _DRIFT:
+        return ""
+    return f"The zero of {', '.join(names)} drifts: the DC offset is that of an input."
 
 
 def _flicker_caveat(seconds: float, cycles: float) -> str:

@@ -246,7 +246,7 @@ class IncidentFinder:
         lacks samples, the neutral swings on after the fault, or motors feed what is behind the open breaker.
         """
         place = _clearing_stage(stages, self.thresholds)
-        if place is None or facts.starts_inside or any(stage.name.startswith("reclosed onto") for stage in stages):
+        if place is None or facts.starts_inside or any(one.name.startswith("reclosed onto") for one in stages):
             return stages, None
         old, new = stages[place - 1 : place + 1]
         soon = (trace.time > new.start + trace.cycle) & (trace.time < new.start + 2 * trace.cycle)
@@ -258,8 +258,7 @@ class IncidentFinder:
         is_hidden = bool(np.isnan(self.urms[members][:, seen]).any()) or (swings and (place > 1 or np.isnan(moment)))
         if is_fed or is_hidden:
             return stages, None
-        if not old.start < moment < new.end:
-            moment = new.start
+        moment = moment if old.start < moment < new.end else new.start
         timed = (replace(old, end=moment), replace(new, start=moment))
         return (*stages[: place - 1], *timed, *stages[place + 1 :]), max(moment - stages[0].start, 0.0)
 
@@ -312,20 +311,21 @@ def name_operation(channel: str, state: int) -> str:
 
 
 def _clearing_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> int | None:
-    """Place of the first stage in which a fault is cleared, or the supply opened.
+    """Place of the first stage in which a fault is cleared, or the supply opened; None if it does not begin so.
 
     Its phases are back then, or dead: where one pole is opened, or motors feed the others, no other stage says so.
+    While others are high, the neutral is away: another fault may take over, or the neutral swings.
     """
-    first = next((i for i, stage in enumerate(stages) if stage.name.startswith("fault")), len(stages))
-    for place, (old, new) in enumerate(pairwise(stages[first:]), first + 1):
-        low = [phase for phase, level in stages[first].levels.items() if level < thresholds.sag]
+    if not stages or not stages[0].name.startswith("fault"):
+        return None
+    low = [phase for phase, level in stages[0].levels.items() if level < thresholds.sag]
+    for place, (old, new) in enumerate(pairwise(stages), 1):
         is_off = low and all(
             new.levels[phase] > thresholds.sag
             or new.levels[phase] < min(thresholds.interruption, _FALLS * old.levels[phase])
             for phase in low
         )
-        is_earth_fault = max(new.levels.values()) > thresholds.swell
-        if (is_off and not is_earth_fault) or new.name in _ENDS:
+        if new.name in _ENDS or (is_off and max(new.levels.values()) < thresholds.swell):
             return place
     return None
 

@@ -1,7 +1,7 @@
 """How the voltages of a system go through an incident: depth, edges, recovery, and stages of steady levels."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -371,8 +371,12 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
     stages: list[IncidentStage] = []
     for (start, end), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
         named = dict(zip(trace.labels, (round(float(level), 4) for level in levels), strict=True))
-        stages.append(IncidentStage(start, end, name_stage(named, thresholds, stages), named))
-    return tuple(_trim_stages(stages))
+        name = name_stage(named, thresholds, stages)
+        if stages and stages[-1].name == name == "restored":
+            stages[-1] = replace(stages[-1], end=end, levels=named)
+        else:
+            stages.append(IncidentStage(start, end, name, named))
+    return tuple(stages)
 
 
 def _step_between(
@@ -446,14 +450,3 @@ def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequen
         words += [f"high on {' '.join(high)}"] if high else []
         return ", ".join(words)
     return "restored" if any(one.name != "within limits" for one in earlier) else "within limits"
-
-
-def _trim_stages(stages: Sequence[IncidentStage]) -> list[IncidentStage]:
-    """Stages, with neighbors of the same name and similar levels joined."""
-    kept: list[IncidentStage] = []
-    for one in stages:
-        if kept and kept[-1].name == one.name == "restored":
-            kept[-1] = IncidentStage(kept[-1].start, one.end, one.name, one.levels)
-        else:
-            kept.append(one)
-    return kept

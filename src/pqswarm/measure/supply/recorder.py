@@ -99,20 +99,17 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     if not numbers or cycle < _FEWEST:
         return recording, []
     headers = [recording.channels[i] for i in numbers]
-    voltages = [k for k, one in enumerate(headers) if one.is_voltage]
     faults: list[RecorderFault] = []
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
         begin = page.start / recording.sampling_rate
-        for row, first, stop in chain(
+        for row, first, stop, how in chain(
             _frozen_stretches(page.samples, headers, cycle), _frozen_alone(page.samples, headers, cycle)
         ):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
             channel = None if row is None else numbers[row]
             if not any(one.channel in (None, channel) and start < one.end and end > one.start for one in faults):
                 who = "All voltages are" if row is None else f"{headers[row].name} is"
-                is_zero = not page.samples[row if row is not None else voltages, first].any()
-                how = "zero, as where samples are missing," if is_zero else "frozen"
                 said = f"{who} {how} from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
                 faults.append(RecorderFault(start, end, said, channel=channel))
         for first, stop, what in _jumps(page.samples, headers, cycle):
@@ -136,8 +133,8 @@ def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) 
 
 def _frozen_stretches(
     samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
-) -> Iterator[tuple[None, int, int]]:
-    """No row, first sample and end of each stretch in which all voltages hold a value, some of them far from zero.
+) -> Iterator[tuple[None, int, int, str]]:
+    """No row, first sample, end and kind of each stretch in which all voltages hold a value, some far from zero.
 
     Or all are exactly zero from one sample to the next, and come back so, sooner than a breaker recloses.
     """
@@ -154,15 +151,15 @@ def _frozen_stretches(
     for first, stop in true_stretches(same):
         is_far = bool((np.abs(live[:, first]) > _HELD * size).any())
         sides = np.abs(live[:, [first - 1, min(stop + 1, same.size)]]) > _LIVE * size[:, None]
-        is_filled = len(live) > 1 and not live[:, first].any() and sides.any(axis=0).all()
+        is_filled = first > 0 and len(live) > 1 and not live[:, first].any() and sides.any(axis=0).all()
         if stop - first >= least and (is_far or (is_filled and stop - first < _NO_BREAKER * cycle)):
-            yield None, first + is_far, stop + 1
+            yield None, first + is_far, stop + 1, "frozen" if is_far else "zero, as where samples are missing,"
 
 
 def _frozen_alone(
     samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
-) -> Iterator[tuple[int, int, int]]:
-    """Row, first sample and end of each stretch in which a voltage holds a value far from zero, and others do not."""
+) -> Iterator[tuple[int, int, int, str]]:
+    """Row, first sample, end and kind of each stretch in which a voltage alone holds a value far from zero."""
     rows = [i for i, one in enumerate(headers) if one.is_voltage]
     held = np.diff(samples[rows], axis=1) == 0
     least = max(_FROZEN_BESIDE * cycle, _FEWEST)
@@ -171,7 +168,7 @@ def _frozen_alone(
         for first, stop in true_stretches(own):
             is_far = abs(samples[row, first]) > _HELD * size
             if stop - first >= least and is_far and (held[:, first:stop].mean(axis=1) < _COARSE).any():
-                yield row, first + 1, stop + 1
+                yield row, first + 1, stop + 1, "frozen"
 
 
 def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) -> Iterator[tuple[int, int, str]]:
@@ -187,13 +184,13 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     hop = max(width // _STEPS, 1)
     lag = round(width / hop)
     phasors = (total[:, width:] - total[:, :-width])[:, ::hop]
-    phases = [headers[i].phase for i in rows]
-    if set("ABC") <= set(phases):
-        yield from _exchanges(phasors[[phases.index(phase) for phase in "ABC"]], lag, hop, width)
-    phasors = phasors[np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()]
+    is_there = np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()
+    phasors = phasors[is_there]
     if len(phasors) < 2:
         return
-    before, after, is_live = _pairs_of_cycles(phasors, lag)
+    before, after = phasors[:, :-lag], phasors[:, lag:]
+    least = _LIVE * np.abs(phasors).max(axis=1, keepdims=True)
+    is_live = (np.minimum(np.abs(before), np.abs(after)) > least).all(axis=0)
     usual_size = np.median(np.abs(phasors), axis=1, keepdims=True)
     is_steady = is_live.copy()
     for table in (before, after):
@@ -215,21 +212,20 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
         degrees = np.degrees(together[:, strongest].mean())
         what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"
         yield max(at - reach, 0), at + reach, f"{what}, or the supply was switched."
+    names = [headers[i].phase for i, there in zip(rows, is_there, strict=True) if there]
+    yield from _exchanges(before, after, is_live, names, hop, width)
 
 
-def _pairs_of_cycles(phasors: AnyArray, lag: int) -> tuple[AnyArray, AnyArray, BoolArray]:
-    """Phasors of each cycle, and of the next one; whether all are live in both."""
-    before, after = phasors[:, :-lag], phasors[:, lag:]
-    least = _LIVE * np.abs(phasors).max(axis=1, keepdims=True)
-    return before, after, (np.minimum(np.abs(before), np.abs(after)) > least).all(axis=0)
-
-
-def _exchanges(phasors: AnyArray, lag: int, hop: int, width: int) -> Iterator[tuple[int, int, str]]:
-    """The cycle about a moment at which the phases A, B and C begin to rotate the other way."""
-    before, after, is_live = _pairs_of_cycles(phasors, lag)
+def _exchanges(
+    before: AnyArray, after: AnyArray, is_live: BoolArray, phases: Sequence[str], hop: int, width: int
+) -> Iterator[tuple[int, int, str]]:
+    """The cycle about a moment at which the phases of the first three-phase system begin to rotate the other way."""
+    if not set("ABC") <= set(phases):
+        return
+    places = [list(phases).index(phase) for phase in "ABC"]
     shift = np.exp(2j * np.pi / 3 * np.arange(3))[:, None]
     fractions = []
-    for table in (before, after):
+    for table in (before[places], after[places]):
         total = np.maximum(np.abs(table).sum(axis=0), 1e-300)
         fractions.append((np.abs((table * shift).sum(axis=0)) / total, np.abs((table * shift**2).sum(axis=0)) / total))
     (ahead, behind), (ahead_after, behind_after) = fractions
