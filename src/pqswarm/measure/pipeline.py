@@ -318,7 +318,7 @@ _TRANSIENT_CYCLES = 2.2  # tuned
 _TRANSIENT_SAMPLES = 32  # tuned
 """Cycles of a capture, and samples per cycle, that the detection of transients needs."""
 _DRIFT = 0.02  # tuned
-"""Change of the direct component, and its difference between channels, that is a drift [pu of the peak]."""
+"""Difference between channels of the change of the direct component that is a drift [pu of the peak]; half for one."""
 _FLICKER_CYCLES = 7.0
 """Cycles of a capture that the detection of flicker needs: a dozen values of Urms(1/2)."""
 _FLICKER_PERIODS = 1.5
@@ -395,7 +395,7 @@ def _drift_caveat(supply: Supply, scan: Scan, events: Sequence[Event]) -> str:
     direct = np.nan_to_num(scan.steady.dc[:, -1:] - scan.steady.dc[:, :1]).sum(axis=1)
     drifts = direct / [2**0.5 * (reference.volts or np.inf) for reference in supply.references]
     known = zip(supply.headers, supply.numbers, drifts, strict=True)
-    names = [header.name for header, number, drift in known if number in offset and abs(drift) > _DRIFT]
+    names = [header.name for header, number, drift in known if number in offset and abs(drift) > _DRIFT / 2]
     if not names or np.ptp(drifts) < _DRIFT:
         return ""
     return f"The zero of {', '.join(names)} drifts: the DC offset is that of an input."

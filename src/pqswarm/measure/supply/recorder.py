@@ -148,11 +148,11 @@ def _frozen_stretches(
     if same.mean() > _COARSE:
         return
     size = np.nanmax(np.abs(live), axis=1)
-    for first, stop in true_stretches(same):
+    for first, stop in (pair for pair in true_stretches(same) if pair[1] - pair[0] >= least):
         is_far = bool((np.abs(live[:, first]) > _HELD * size).any())
         sides = np.abs(live[:, [first - 1, min(stop + 1, same.size)]]) > _LIVE * size[:, None]
         is_filled = first > 0 and len(live) > 1 and not live[:, first].any() and sides.any(axis=0).all()
-        if stop - first >= least and (is_far or (is_filled and stop - first < _NO_BREAKER * cycle)):
+        if is_far or (is_filled and stop - first < _NO_BREAKER * cycle):
             yield None, first + is_far, stop + 1, "frozen" if is_far else "zero, as where samples are missing,"
 
 
