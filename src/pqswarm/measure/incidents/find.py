@@ -73,6 +73,8 @@ _COLLAPSE = 0.6  # tuned
 _KEPT = 0.95  # tuned
 """Dip of a faulted phase over the deepest one; change of the current of a phase in an earth fault, over the largest;
 levels of a phase that has a fault to earth, and of the others, which keep their voltage [pu]."""
+_QUICK = 0.2
+"""No breaker recloses sooner [s]: voltages that are lost for a shorter time are those of a fault on all phases."""
 _ENDS = ("cleared", "interruption", "reclosed")
 """Names of stages in which a fault is over."""
 _FALLS = 0.25  # tuned
@@ -325,7 +327,7 @@ def _clearing_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> 
             or new.levels[phase] < min(thresholds.interruption, _FALLS * old.levels[phase])
             for phase in low
         )
-        if new.name in _ENDS or (is_off and max(new.levels.values()) < thresholds.swell):
+        if new.name in _ENDS or (is_off and thresholds.interruption < max(new.levels.values()) < thresholds.swell):
             return place
     return None
 
@@ -453,7 +455,9 @@ def _name_fault_course(stages: tuple[IncidentStage, ...], cause: str) -> tuple[t
         return stages, ""
     course: list[IncidentStage] = []
     for stage in stages:
-        named = replace(stage, name=_name_fault_stage(stage.name, [one.name for one in course]))
+        is_brief = stage.name == "interruption" and stage.end - stage.start < _QUICK and stage is not stages[-1]
+        level = f"low on {' '.join(stage.levels)}" if is_brief else stage.name
+        named = replace(stage, name=_name_fault_stage(level, [one.name for one in course]))
         if course and course[-1].is_like(named):
             course[-1] = replace(course[-1], end=stage.end)
         else:
