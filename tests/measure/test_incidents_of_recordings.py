@@ -137,10 +137,6 @@ ALONE = {
         record([1 - 0.5 * box(0.3, 0.41) + 1.2 * box(0.404, 0.41), ONE, ONE]),
         {"cause": "fault", "clearing_s": pytest.approx(0.11, abs=0.005)},
     ),
-    "a fault at the bus takes all voltages, and no breaker recloses so soon": (
-        record([1 - 0.7 * box(0.3, 0.35) - 0.95 * box(0.35, 0.42), *[1 - 0.95 * box(0.35, 0.42)] * 2]),
-        {"cause": "fault", "course": "evolving", "clearing_s": pytest.approx(0.12, abs=0.002)},
-    ),
     "a fault that strikes twice has no clearing time": (
         record([1 - 0.5 * box(0.3, 0.36) - 0.5 * box(0.5, 0.56), ONE, ONE]),
         {"cause": "fault", "clearing_s": None},

@@ -394,11 +394,13 @@ def _drift_caveat(supply: Supply, scan: Scan, events: Sequence[Event]) -> str:
     offset = {part.number for one in events if one.type == "DC offset" and one.cut_end for part in one.parts}
     direct = np.nan_to_num(scan.steady.dc[:, -1:] - scan.steady.dc[:, :1]).sum(axis=1)
     drifts = direct / [2**0.5 * (reference.volts or np.inf) for reference in supply.references]
-    known = zip(supply.headers, supply.numbers, drifts, strict=True)
-    names = [header.name for header, number, drift in known if number in offset and abs(drift) > _DRIFT / 2]
-    if not names or np.ptp(drifts) < _DRIFT:
-        return ""
-    return f"The zero of {', '.join(names)} drifts: the DC offset is that of an input."
+    names = [
+        header.name
+        for header, number, drift in zip(supply.headers, supply.numbers, drifts, strict=True)
+        if number in offset and abs(drift) > _DRIFT / 2
+    ]
+    is_drift = names and np.ptp(drifts) > _DRIFT
+    return f"The zero of {', '.join(names)} drifts: the DC offset is that of an input." if is_drift else ""
 
 
 def _flicker_caveat(seconds: float, cycles: float) -> str:

@@ -864,8 +864,8 @@ def _evidence_of_levels(facts: CauseFacts, cause: str) -> Iterator[str]:
         if abs(facts.lasting) >= _FEEDS and facts.transient is not None:
             yield f"the voltage stays {100 * abs(facts.lasting):.1f} % {'higher' if facts.lasting > 0 else 'lower'}"
         elif facts.trace is not None:
-            size = f"Urms changes by {100 * facts.size:.1f} %"
-            yield f"{size}, too little to name a cause by it" if cause == "unknown" else f"{size} only"
+            little = ", too little to name a cause by it" if cause == "unknown" else " only"
+            yield f"Urms changes by {100 * facts.size:.1f} %{little}"
         return
     yield _evidence_of_change(trace, facts)
     if facts.returns and not np.isnan(trace.recovery):

@@ -73,8 +73,6 @@ _COLLAPSE = 0.6  # tuned
 _KEPT = 0.95  # tuned
 """Dip of a faulted phase over the deepest one; change of the current of a phase in an earth fault, over the largest;
 levels of a phase that has a fault to earth, and of the others, which keep their voltage [pu]."""
-_QUICK = 0.2
-"""No breaker recloses sooner [s]: voltages that are lost for a shorter time are those of a fault on all phases."""
 _ENDS = ("cleared", "interruption", "reclosed")
 """Names of stages in which a fault is over."""
 _FALLS = 0.25  # tuned
@@ -158,9 +156,7 @@ class IncidentFinder:
         if rule.cause == "fault":
             phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
         stages, course = _name_fault_course(stages, rule.cause)
-        clearing = None
-        if rule.cause == "fault" and trace is not None:
-            stages, clearing = self._time_clearing(facts, trace, stages)
+        stages, clearing = self._time_clearing(facts, stages)
         operations = self._operations(start, end)
         happened = [*operations, *(Operation(stage.start, stage.name, "waveform") for stage in stages)]
         said = [f"{one.source} {one.what} at {one.time:.3f} s" for one in operations]
@@ -240,7 +236,7 @@ class IncidentFinder:
         return find_step
 
     def _time_clearing(
-        self, facts: CauseFacts, trace: Trace, stages: tuple[IncidentStage, ...]
+        self, facts: CauseFacts, stages: tuple[IncidentStage, ...]
     ) -> tuple[tuple[IncidentStage, ...], float | None]:
         """Stages, the end of the fault where the waveform shows it, and the time from its start until then.
 
@@ -248,7 +244,9 @@ class IncidentFinder:
         lacks samples, the neutral swings on after the fault, or motors feed what is behind the open breaker.
         """
         place = _clearing_stage(stages, self.thresholds)
-        if place is None or facts.starts_inside or any(one.name.startswith("reclosed onto") for one in stages):
+        trace = facts.trace
+        returns = any(one.name.startswith("reclosed onto") for one in stages)
+        if trace is None or place is None or not stages[0].name.startswith("fault") or facts.starts_inside or returns:
             return stages, None
         old, new = stages[place - 1 : place + 1]
         soon = (trace.time > new.start + trace.cycle) & (trace.time < new.start + 2 * trace.cycle)
@@ -257,12 +255,12 @@ class IncidentFinder:
         members = self._members(facts.main)
         seen = (self.time > trace.start - trace.cycle) & (self.time < new.start + trace.cycle)
         moment = self._end_on_waveform(members, trace.cycle, old.start, new.start, swings)
-        is_hidden = bool(np.isnan(self.urms[members][:, seen]).any()) or (swings and (place > 1 or np.isnan(moment)))
-        if is_fed or is_hidden:
+        is_lost = bool(np.isnan(self.urms[members][:, seen]).any())
+        if is_fed or is_lost or (swings and (place > 1 or np.isnan(moment))):
             return stages, None
         moment = moment if old.start < moment < new.end else new.start
-        timed = (replace(old, end=moment), replace(new, start=moment))
-        return (*stages[: place - 1], *timed, *stages[place + 1 :]), max(moment - stages[0].start, 0.0)
+        timed = (*stages[: place - 1], replace(old, end=moment), replace(new, start=moment), *stages[place + 1 :])
+        return timed, max(moment - stages[0].start, 0.0)
 
     def _end_on_waveform(self, members: Sequence[int], period: float, start: float, near: float, swings: bool) -> float:
         """When the voltages change for the last time about a step at `near` [s]; NaN if it is not seen.
@@ -313,21 +311,19 @@ def name_operation(channel: str, state: int) -> str:
 
 
 def _clearing_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> int | None:
-    """Place of the first stage in which a fault is cleared, or the supply opened; None if it does not begin so.
+    """Place of the first stage in which a fault is cleared, or the supply opened.
 
     Its phases are back then, or dead: where one pole is opened, or motors feed the others, no other stage says so.
     While others are high, the neutral is away: another fault may take over, or the neutral swings.
     """
-    if not stages or not stages[0].name.startswith("fault"):
-        return None
-    low = [phase for phase, level in stages[0].levels.items() if level < thresholds.sag]
     for place, (old, new) in enumerate(pairwise(stages), 1):
+        low = [phase for phase, level in stages[0].levels.items() if level < thresholds.sag]
         is_off = low and all(
             new.levels[phase] > thresholds.sag
             or new.levels[phase] < min(thresholds.interruption, _FALLS * old.levels[phase])
             for phase in low
         )
-        if new.name in _ENDS or (is_off and thresholds.interruption < max(new.levels.values()) < thresholds.swell):
+        if new.name in _ENDS or (is_off and max(new.levels.values()) < thresholds.swell):
             return place
     return None
 
@@ -455,9 +451,7 @@ def _name_fault_course(stages: tuple[IncidentStage, ...], cause: str) -> tuple[t
         return stages, ""
     course: list[IncidentStage] = []
     for stage in stages:
-        is_brief = stage.name == "interruption" and stage.end - stage.start < _QUICK and stage is not stages[-1]
-        level = f"low on {' '.join(stage.levels)}" if is_brief else stage.name
-        named = replace(stage, name=_name_fault_stage(level, [one.name for one in course]))
+        named = replace(stage, name=_name_fault_stage(stage.name, [one.name for one in course]))
         if course and course[-1].is_like(named):
             course[-1] = replace(course[-1], end=stage.end)
         else:

@@ -398,8 +398,7 @@ def _step_between(
     ]
     known = [step for step in steps if np.isfinite(step)] or [between[1]]
     comes_back = np.abs(new[2] - 1).max() < np.abs(old[2] - 1).max()
-    is_opened = new[2].max() < thresholds.interruption
-    return max(known) if comes_back or is_opened else min(known)
+    return max(known) if comes_back or new[2].max() < thresholds.interruption else min(known)
 
 
 def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:

@@ -212,8 +212,8 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
         degrees = np.degrees(together[:, strongest].mean())
         what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"
         yield max(at - reach, 0), at + reach, f"{what}, or the supply was switched."
-    names = [headers[i].phase for i, there in zip(rows, is_there, strict=True) if there]
-    yield from _exchanges(before, after, is_live, names, hop, width)
+    phases = [headers[rows[k]].phase for k in np.flatnonzero(is_there)]
+    yield from _exchanges(before, after, is_live, phases, hop, width)
 
 
 def _exchanges(
