@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 RMS = {"sag", "swell", "interruption", "frequency"}
-RECORDER = re.compile(r"frozen|freez|held|lost|missing|clipp|full scale|exchang|swap|clock", re.I)
+RECORDER = re.compile(r"frozen|freez|held|lost|missing|clipp|full scale|exchang|swap|clock|drift", re.I)
 ALIAS = {
     "frequency deviation": "frequency",
     "frequency change": "frequency",

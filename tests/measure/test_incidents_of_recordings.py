@@ -87,6 +87,7 @@ def at_medium_voltage(made):
     return replace(made, channels=channels)
 
 
+TWO_FAULTS = box(0.4, 0.6)
 SLIGHT = with_load([1 - 0.03 * box(0.3, 0.5), ONE, ONE], 100 + 80 * box(0.3, 0.5), 100 * ONE, 100 * ONE)
 ALONE = {
     "two busbars": (record([FAULTED, ONE, ONE], names=("N U", "S U")), {"cause": "fault"}),
@@ -131,6 +132,26 @@ ALONE = {
     "a conductor opens": (
         with_load([1 - 0.5 * box(0.3, 2.0), ONE, ONE], 100 * (1 - 0.99 * box(0.3, 2.0)), 100 * ONE, 100 * ONE),
         {"cause": "unknown"},
+    ),
+    "the arc of a fuse lifts the voltage before it clears": (
+        record([1 - 0.5 * box(0.3, 0.41) + 1.2 * box(0.404, 0.41), ONE, ONE]),
+        {"cause": "fault", "clearing_s": pytest.approx(0.11, abs=0.005)},
+    ),
+    "a fault that strikes twice has no clearing time": (
+        record([1 - 0.5 * box(0.3, 0.36) - 0.5 * box(0.5, 0.56), ONE, ONE]),
+        {"cause": "fault", "clearing_s": None},
+    ),
+    "the start of the fault is not recorded": (
+        record([1 - 0.5 * box(0.0, 0.1), ONE, ONE]),
+        {"cause": "fault", "clearing_s": None},
+    ),
+    "of two faults to earth, the first stays": (
+        at_medium_voltage(
+            record(
+                [1 - 0.97 * box(0.3, 2.0) + 0.4 * box(0.4, 0.6), *[1 + 0.7 * box(0.3, 2.0) - 0.9 * box(0.4, 0.6)] * 2]
+            )
+        ),
+        {"cause": "fault", "clearing_s": None},
     ),
     "a pole opens and clears its fault": (
         record([1 - 0.3 * box(0.3, 0.4) - 0.98 * box(0.4, 0.8), ONE, ONE]),

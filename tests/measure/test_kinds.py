@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.measure.kinds import KINDS, PEAK, T, box, record, three_phases
+from tests.measure.kinds import HERTZ, KINDS, PEAK, RATE, T, box, record, ring, three_phases
 
 from pqswarm.errors import PqswarmError
 from pqswarm.measure import characterize
 from pqswarm.measure.incidents.find import name_operation
-from pqswarm.recordings import Channel
+from pqswarm.recordings import Channel, Recording
 
 SAID = {
     "frozen": "frozen from",
@@ -108,6 +108,11 @@ def test_times_are_those_of_the_waveform():
         ("21P Pickup", "pickup", "reset"),
         ("79 Reclose", "close", "reset"),
         ("lamp", "", ""),
+        ("Trip circuit healthy", "", ""),
+        ("74TC Trip ckt fail", "", ""),
+        ("TCS 1 trip coil", "", ""),
+        ("CB ready", "", ""),
+        ("Breaker failure trip", "trip", "reset"),
     ],
 )
 def test_operations_of_relays_and_breakers(name, on, off):
@@ -178,3 +183,60 @@ def test_two_phases_that_freeze_are_not_exchanged():
     assert found.events == ()
     assert [text.partition(" from")[0] for text in found.caveats[:2]] == ["UA is frozen", "UB is frozen"]
     assert not any("exchanged" in text for text in found.caveats)
+
+
+def test_zeros_beside_a_fault_are_missing_samples():
+    rng = np.random.default_rng(1)
+    waves = three_phases(rng, [1 - 0.5 * box(0.3, 0.4), 1.0, 1.0])
+    waves[:, round(0.42 * RATE) : round(0.46 * RATE)] = 0.0
+    found = characterize(record(waves))
+    assert "zero, as where samples are missing, from 0.420 s on, for 2.0 cycles" in " ".join(found.caveats)
+    assert [event.type for event in found.events] == ["sag"]
+    assert (found.incidents[0].title, found.incidents[0].clearing_s) == ("fault AG", pytest.approx(0.1, abs=0.003))
+
+
+@pytest.mark.parametrize("gap", [(0.27, 0.3), (0.38, 0.42)])
+def test_samples_that_are_missing_at_an_end_of_a_fault_leave_no_clearing_time(gap):
+    waves = three_phases(np.random.default_rng(2), [1 - 0.5 * box(0.3, 0.4), 1.0, 1.0])
+    waves[:, (gap[0] <= T) & (gap[1] > T)] = np.nan
+    (incident,) = characterize(record(waves)).incidents
+    assert (incident.cause, incident.clearing_s) == ("fault", None)
+
+
+def test_zeros_for_longer_than_a_breaker_takes_may_be_an_interruption():
+    waves = three_phases(np.random.default_rng(1))
+    waves[:, (T > 0.3) & (T < 0.6)] = 0.0
+    assert [event.type for event in characterize(record(waves)).events] == ["interruption"]
+
+
+def test_channels_are_exchanged_beside_a_residual_voltage():
+    made = draw("swapped", 0).recording
+    residual = Channel("UN", "V", "N", 20 * np.random.default_rng(0).standard_normal(made.n_samples))
+    found = characterize(replace(made, channels=(*made.channels, residual)))
+    assert "exchanged at" in " ".join(found.caveats)
+    assert found.events == ()
+
+
+def test_a_slight_clip_is_seen_at_a_high_rate():
+    time = np.arange(20_000) / 20_000
+    waves = [np.clip(PEAK * np.sin(2 * np.pi * (50 * time - k / 3)), -0.95 * PEAK, 0.95 * PEAK) for k in range(3)]
+    channels = tuple(Channel(f"U{phase}", "V", phase, np.round(wave)) for phase, wave in zip("ABC", waves, strict=True))
+    assert "clipped" in " ".join(characterize(Recording(channels, 20_000, HERTZ)).caveats)
+
+
+@pytest.mark.parametrize(("sizes", "said"), [((0.08, -0.06, 0.0), "The zero of UA, UB drifts"), ((0.05,) * 3, "")])
+def test_an_offset_that_grows_is_that_of_an_input_unless_all_have_it(sizes, said):
+    ramp = np.clip((T - 0.2) / 0.4, 0, 1)
+    found = characterize(record(three_phases(np.random.default_rng(5), added=[size * ramp for size in sizes])))
+    assert "DC offset" in {event.type for event in found.events}
+    assert next((text for text in found.caveats if "drift" in text), "").startswith(said)
+    assert bool(said) == any("drift" in text for text in found.caveats)
+
+
+def test_a_capacitor_that_is_named_is_not_told_to_be_too_slight():
+    waves = three_phases(
+        np.random.default_rng(3), added=[size * ring(0.004, 500.0, 0.004) for size in (0.5, -0.4, 0.3)]
+    )
+    (incident,) = characterize(record(waves)).incidents
+    assert incident.cause == "capacitor switching"
+    assert not any("too little" in text for text in incident.evidence)

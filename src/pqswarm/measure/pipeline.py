@@ -269,7 +269,11 @@ def characterize(
         quiet = listed.changes(changes, large, steady)
         events = listed.finish([*large, *sharp_events, *off_frequency, *steady, *quiet])
         said = [fault.sentence for fault in faults if fault.channel in (None, *supply.numbers)]
-        said += [off_throughout, *list_caveats(recording, supply, states, scan, faults)]
+        said += [
+            off_throughout,
+            _drift_caveat(supply, scan, events),
+            *list_caveats(recording, supply, states, scan, faults),
+        ]
         return Characterization(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
@@ -313,6 +317,8 @@ def _check_characterize_reference(reference: str | float, nominal_voltage: float
 _TRANSIENT_CYCLES = 2.2  # tuned
 _TRANSIENT_SAMPLES = 32  # tuned
 """Cycles of a capture, and samples per cycle, that the detection of transients needs."""
+_DRIFT = 0.02  # tuned
+"""Difference between channels of the change of the direct component that is a drift [pu of the peak]; half for one."""
 _FLICKER_CYCLES = 7.0
 """Cycles of a capture that the detection of flicker needs: a dozen values of Urms(1/2)."""
 _FLICKER_PERIODS = 1.5
@@ -381,6 +387,20 @@ def _gap_caveat(recording: RecordingSource, supply: Supply, scan: Scan, faults: 
         if (rest := missing - blank_fraction(recording, own)) * recording.n_samples > 0.5
     ]
     return f"Samples are missing on {', '.join(gaps)}." if gaps else ""
+
+
+def _drift_caveat(supply: Supply, scan: Scan, events: Sequence[Event]) -> str:
+    """Name the voltages with a DC offset until the end that changes, and not alike: no network makes it."""
+    offset = {part.number for one in events if one.type == "DC offset" and one.cut_end for part in one.parts}
+    direct = np.nan_to_num(scan.steady.dc[:, -1:] - scan.steady.dc[:, :1]).sum(axis=1)
+    drifts = direct / [2**0.5 * (reference.volts or np.inf) for reference in supply.references]
+    names = [
+        header.name
+        for header, number, drift in zip(supply.headers, supply.numbers, drifts, strict=True)
+        if number in offset and abs(drift) > _DRIFT / 2
+    ]
+    is_drift = names and np.ptp(drifts) > _DRIFT
+    return f"The zero of {', '.join(names)} drifts: the DC offset is that of an input." if is_drift else ""
 
 
 def _flicker_caveat(seconds: float, cycles: float) -> str:

@@ -230,3 +230,18 @@ def locate_step(
     sign = 1.0 if after > before else -1.0
     power = sign * signal.at(moment, width * cycle)
     return _last_rise(power, moment, sign * (before + after) / 2, np.nan)
+
+
+def locate_last_change(samples: FloatArray, cycle: float, fraction: float) -> float:
+    """Find the last sample that differs from what follows a `cycle` later by a fraction of the most of its channel.
+
+    Channels that differ by less than half of the most are left out. NaN if they differ until the end.
+    """
+    places = np.arange(samples.shape[1] - int(cycle) - 1)
+    later = places + cycle
+    follows = np.array([np.interp(later, np.arange(row.size), row) for row in samples])
+    change = np.abs(samples[:, places] - follows)
+    most = np.nanmax(change, axis=1, initial=0.0, keepdims=True)
+    beyond = (change > fraction * most) & (most > most.max() / 2)
+    last = np.flatnonzero(beyond.any(axis=0))
+    return float(last[-1] + 1) if last.size and last[-1] < places.size - 1 else np.nan

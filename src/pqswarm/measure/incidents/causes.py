@@ -902,20 +902,21 @@ def read_probabilities() -> dict[str, float]:
     return {name: probability for name, (probability, *_) in cells.items()}
 
 
-def list_evidence(facts: CauseFacts) -> tuple[str, ...]:
+def list_evidence(facts: CauseFacts, cause: str) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
-    sentences = (*_evidence_of_levels(facts), *_evidence_of_events(facts), *_evidence_of_currents(facts))
+    sentences = (*_evidence_of_levels(facts, cause), *_evidence_of_events(facts), *_evidence_of_currents(facts))
     return sentences or ("no change of the voltage beyond the event itself",)
 
 
-def _evidence_of_levels(facts: CauseFacts) -> Iterator[str]:
+def _evidence_of_levels(facts: CauseFacts, cause: str) -> Iterator[str]:
     """How the voltage changes and returns."""
     trace = facts.moving
     if trace is None:
         if abs(facts.lasting) >= _FEEDS and facts.transient is not None:
             yield f"the voltage stays {100 * abs(facts.lasting):.1f} % {'higher' if facts.lasting > 0 else 'lower'}"
-        elif facts.trace is not None and facts.transient is None:
-            yield f"Urms changes by {100 * facts.size:.1f} %, too little to name a cause by it"
+        elif facts.trace is not None:
+            little = ", too little to name a cause by it" if cause == "unknown" else " only"
+            yield f"Urms changes by {100 * facts.size:.1f} %{little}"
         return
     yield _evidence_of_change(trace, facts)
     if facts.returns and not np.isnan(trace.recovery):

@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.scan import SourceMeanSquare
-from pqswarm.measure.detect.spans import locate_step
+from pqswarm.measure.detect.spans import locate_last_change, locate_step
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.causes import (
     CauseFacts,
@@ -52,15 +53,22 @@ _MAX_OPERATIONS = 40
 _MAX_SAID = 6
 """Status changes that are listed: from this time before an incident on [s], their maximum number, and in evidence."""
 _OPERATIONS = (
-    (re.compile(r"sup(er)?v|monitor|(?<![a-z])tcs(?![a-z])", re.I), "", ""),
+    (
+        re.compile(
+            r"sup(er)?v|health|monitor|(?<![a-z])TC[SM](?![a-z])|(?<![0-9])74|(circuit|coil|ckt) *(ok|fail)", re.I
+        ),
+        "",
+        "",
+    ),
+    (re.compile(r"ready|block|enabled|disabled|in service", re.I), "", ""),
     (re.compile(r"reclos|(?<![0-9])79(?![0-9])", re.I), "close", "reset"),
     (re.compile(r"trip", re.I), "trip", "reset"),
     (re.compile(r"(?<![A-Za-z0-9])52-?b|(?<![a-z])open", re.I), "open", "close"),
     (re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|(?<![a-z])clos", re.I), "close", "open"),
     (re.compile(r"pick-?_? ?up|(?<![a-z])start(?![a-z])|(?<![a-z])pu(?![a-z])", re.I), "pickup", "reset"),
 )
-"""Names of status channels of relays and breakers, and what it means that one is on, and off; what watches a circuit
-operates nothing."""
+"""Names of status channels of relays and breakers, and what it means that one is on, and off; nothing, where it tells
+of the state of a device."""
 _DIPS = 0.25  # tuned
 _CARRIES = 0.03  # tuned
 _COLLAPSE = 0.6  # tuned
@@ -71,6 +79,11 @@ _ENDS = ("cleared", "interruption", "reclosed")
 """Names of stages in which a fault is over."""
 _FALLS = 0.25  # tuned
 """Fraction of its level to which a phase falls at most that is opened."""
+_CHANGES = 0.5  # tuned
+_BEGINS = 0.15  # tuned
+_SLOW = 0.6  # tuned
+"""Change of a voltage from cycle to cycle, over its largest, at the end of a fault, and where the end begins; cycles
+from there to the step of Urms(1/2) after which the neutral swings slowly."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -145,6 +158,7 @@ class IncidentFinder:
         if rule.cause == "fault":
             phases, feeder = _faulted_phases_of_incident(facts, stages, self.thresholds)
         stages, course = _name_fault_course(stages, rule.cause)
+        stages, clearing = self._time_clearing(facts, stages)
         operations = self._operations(start, end)
         happened = [*operations, *(Operation(stage.start, stage.name, "waveform") for stage in stages)]
         said = [f"{one.source} {one.what} at {one.time:.3f} s" for one in operations]
@@ -152,9 +166,9 @@ class IncidentFinder:
             cause=rule.cause,
             probability=cell_probability(cell),
             rule=cell,
-            evidence=(*list_evidence(facts), *said[:_MAX_SAID]),
+            evidence=(*list_evidence(facts, rule.cause), *said[:_MAX_SAID]),
             timeline=tuple(sorted(happened, key=lambda one: one.time)),
-            clearing_s=_clearing_time(stages, self.thresholds) if rule.cause == "fault" else None,
+            clearing_s=clearing,
             worst_cycle_end=None if trace is None or not trace.size > 0 else trace.worst_cycle_end,
             stages=stages,
             events=tuple(order),
@@ -193,10 +207,14 @@ class IncidentFinder:
         """Starts of the events that move the voltage, in order [s]."""
         return np.sort([event.start for event in self.events if event.type in _MOVING])
 
+    def _members(self, main: Event) -> list[int]:
+        """The voltages of the system of an event, as places in those of the supply."""
+        return [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""
         cycle = 1 / self.supply.frequency
-        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+        members = self._members(main)
         later = self._starts[np.searchsorted(self._starts, end + cycle, "right") :]
         stop = min(end + _AFTER, later[0] - cycle if later.size else np.inf)
         here = slice(int(np.searchsorted(self.time, start - _AHEAD)), int(np.searchsorted(self.time, stop)))
@@ -207,7 +225,7 @@ class IncidentFinder:
 
     def _step_finder(self, main: Event) -> StepFinder:
         """Finds steps of the voltages of the system of an event on the waveform."""
-        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
+        members = self._members(main)
         rate = self.recording.sampling_rate
         cycle = rate / self.supply.frequency
 
@@ -218,6 +236,49 @@ class IncidentFinder:
             return locate_step(signal, cycle, (between[0] * rate, between[1] * rate), (low, high), width) / rate
 
         return find_step
+
+    def _time_clearing(
+        self, facts: CauseFacts, stages: tuple[IncidentStage, ...]
+    ) -> tuple[tuple[IncidentStage, ...], float | None]:
+        """Stages, the end of the fault where the waveform shows it, and the time from its start until then.
+
+        It is None where the record shows several such times, or none: the fault returns, the record starts inside or
+        lacks samples, the neutral swings on after the fault, or motors feed what is behind the open breaker.
+        """
+        place = _clearing_stage(stages, self.thresholds)
+        trace = facts.trace
+        returns = any(one.name.startswith("reclosed onto") for one in stages)
+        if trace is None or place is None or not stages[0].name.startswith("fault") or facts.starts_inside or returns:
+            return stages, None
+        old, new = stages[place - 1 : place + 1]
+        soon = (trace.time > new.start + trace.cycle) & (trace.time < new.start + 2 * trace.cycle)
+        is_fed = new.name == "interruption" and trace.urms[:, soon].max(initial=0.0) > self.thresholds.interruption
+        swings = facts.neutral_moves and max(old.levels.values()) > self.thresholds.swell
+        members = self._members(facts.main)
+        seen = (self.time > trace.start - trace.cycle) & (self.time < new.start + trace.cycle)
+        moment = self._end_on_waveform(members, trace.cycle, old.start, new.start, swings)
+        is_lost = bool(np.isnan(self.urms[members][:, seen]).any())
+        if is_fed or is_lost or (swings and (place > 1 or np.isnan(moment))):
+            return stages, None
+        moment = moment if old.start < moment < new.end else new.start
+        timed = (*stages[: place - 1], replace(old, end=moment), replace(new, start=moment), *stages[place + 1 :])
+        return timed, max(moment - stages[0].start, 0.0)
+
+    def _end_on_waveform(self, members: Sequence[int], period: float, start: float, near: float, swings: bool) -> float:
+        """When the voltages change for the last time about a step at `near` [s]; NaN if it is not seen.
+
+        If the neutral swings on, they begin to change where the fault ends, or before, as the poles of a breaker open
+        one after another: it is between there and the step, or there if it is long before the step.
+        """
+        rate = self.recording.sampling_rate
+        behind, ahead = (min(2.5 * period, near - start - period / 2), period / 2) if swings else (period, 2.5 * period)
+        first = round(max(near - max(behind, 0.0), 0.0) * rate)
+        stop = min(round((near + ahead) * rate), self.recording.n_samples)
+        samples = read_channels(self.recording, [self.supply.numbers[i] for i in members], first, stop)
+        if not swings:
+            return (first + locate_last_change(samples, rate * period, _CHANGES)) / rate
+        begins = (stop - locate_last_change(samples[:, ::-1], rate * period, _BEGINS)) / rate
+        return begins if near - begins > _SLOW * period else (begins + near) / 2
 
     def _currents(
         self, events: Sequence[Event], trace: Trace | None
@@ -252,21 +313,21 @@ def name_operation(channel: str, state: int) -> str:
     return words[0] if state else words[1]
 
 
-def _clearing_time(stages: Sequence[IncidentStage], thresholds: Thresholds) -> float | None:
-    """From the start of the first stage of a fault until the first one in which it is cleared or the supply opened.
+def _clearing_stage(stages: Sequence[IncidentStage], thresholds: Thresholds) -> int | None:
+    """Place of the first stage in which a fault is cleared, or the supply opened.
 
     Its phases are back then, or dead: where one pole is opened, or motors feed the others, no other stage says so.
+    While others are high, the neutral is away: another fault may take over, or the neutral swings.
     """
-    first = next((i for i, stage in enumerate(stages) if stage.name.startswith("fault")), len(stages))
-    for old, new in pairwise(stages[first:]):
-        low = [phase for phase, level in stages[first].levels.items() if level < thresholds.sag]
+    for place, (old, new) in enumerate(pairwise(stages), 1):
+        low = [phase for phase, level in stages[0].levels.items() if level < thresholds.sag]
         is_off = low and all(
             new.levels[phase] > thresholds.sag
             or new.levels[phase] < min(thresholds.interruption, _FALLS * old.levels[phase])
             for phase in low
         )
-        if is_off or new.name in _ENDS:
-            return max(new.start - stages[first].start, 0.0)
+        if new.name in _ENDS or (is_off and max(new.levels.values()) < thresholds.swell):
+            return place
     return None
 
 

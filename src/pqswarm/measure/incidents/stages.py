@@ -1,7 +1,7 @@
 """How the voltages of a system go through an incident: depth, edges, recovery, and stages of steady levels."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -348,11 +348,6 @@ _FEWEST = 3
 """Values of Urms(1/2) of a stage."""
 _PART = 0.5  # tuned
 """Change of a phase between stages, over the largest, that counts for its time."""
-_FADES = 4.0
-_INSTANT = 0.125
-_LEFT = 0.3
-"""The poles of a breaker open one after another. A voltage that is more than this multiple of what is left is opened
-where, in windows of this many cycles, it last exceeds the middle between this fraction of it and what is left."""
 _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
@@ -376,8 +371,12 @@ def find_stages(trace: Trace, thresholds: Thresholds, find_step: StepFinder) -> 
     stages: list[IncidentStage] = []
     for (start, end), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
         named = dict(zip(trace.labels, (round(float(level), 4) for level in levels), strict=True))
-        stages.append(IncidentStage(start, end, name_stage(named, thresholds, stages), named))
-    return tuple(_trim_stages(stages))
+        name = name_stage(named, thresholds, stages)
+        if stages and stages[-1].name == name == "restored":
+            stages[-1] = replace(stages[-1], end=end, levels=named)
+        else:
+            stages.append(IncidentStage(start, end, name, named))
+    return tuple(stages)
 
 
 def _step_between(
@@ -385,24 +384,21 @@ def _step_between(
 ) -> float:
     """Time of the step from one stage to the next on the waveform [s].
 
-    It is that of the first channel which goes away from 1 pu, or of the last which comes back to it; where a supply is
-    opened, of the last that was low before. What follows slowly, as when motors accelerate, does not count.
+    It is that of the first channel which goes away from 1 pu, or of the last which comes back to it or, with
+    all others, is opened. What follows slowly, as when motors accelerate, does not count.
     """
     soon = old[1] + _STEP - 1
     levels = rows[:, soon] if soon < new[1] else new[2]
     change = np.abs(levels - old[2])
     is_brief = min(old[1] - old[0], new[1] - new[0]) <= _FEWEST
     between = (float(time[max(old[1] - 2, old[0])]), float(time[min(soon, new[0] + 1, time.size - 1)]))
-    opened = (old[2] < thresholds.sag) & (old[2] > _FADES * new[2]) & bool(new[2].max() < thresholds.interruption)
-    width = _INSTANT if opened.any() else 0.5 if is_brief else 1.0
-    past = _LEFT * old[2] if opened.any() else old[2]
     steps = [
-        find_step(i, between, (float(past[i]), float(levels[i])), width)
-        for i in np.flatnonzero(opened if opened.any() else change > _PART * change.max()).tolist()
+        find_step(i, between, (float(old[2][i]), float(levels[i])), 0.5 if is_brief else 1.0)
+        for i in np.flatnonzero(change > _PART * change.max()).tolist()
     ]
     known = [step for step in steps if np.isfinite(step)] or [between[1]]
     comes_back = np.abs(new[2] - 1).max() < np.abs(old[2] - 1).max()
-    return max(known) if comes_back or opened.any() else min(known)
+    return max(known) if comes_back or new[2].max() < thresholds.interruption else min(known)
 
 
 def _steady_stage_runs(rows: FloatArray) -> list[tuple[int, int]]:
@@ -453,14 +449,3 @@ def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequen
         words += [f"high on {' '.join(high)}"] if high else []
         return ", ".join(words)
     return "restored" if any(one.name != "within limits" for one in earlier) else "within limits"
-
-
-def _trim_stages(stages: Sequence[IncidentStage]) -> list[IncidentStage]:
-    """Stages, with neighbors of the same name and similar levels joined."""
-    kept: list[IncidentStage] = []
-    for one in stages:
-        if kept and kept[-1].name == one.name == "restored":
-            kept[-1] = IncidentStage(kept[-1].start, one.end, one.name, one.levels)
-        else:
-            kept.append(one)
-    return kept

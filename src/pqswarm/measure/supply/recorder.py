@@ -21,6 +21,8 @@ _FROZEN_BESIDE = 0.6
 _FEWEST = 4
 """Cycles, of several channels, of a single one, and of one beside others, and samples, in which a live signal is not
 constant."""
+_NO_BREAKER = 12.0
+"""Cycles from which on zeros may be a supply that a breaker opens and closes again."""
 _HELD = 0.05  # tuned
 """A value that is held over the largest: below it, it is a supply without voltage."""
 _COARSE = 0.5
@@ -40,7 +42,7 @@ _REACH = 0.75
 _FLAT = 3
 """Samples in a row at the extreme value that are no crest, beyond twice those that coarse values explain."""
 _KINK = 0.02  # tuned
-"""Rise to the extreme value in two samples, over it."""
+"""Rise to the extreme value in two samples, or in a 64th of a cycle, over it."""
 _BESIDE = 2.5
 """Cycles next to a fault in which there is no other one."""
 _MARGIN = 4.0
@@ -101,14 +103,14 @@ def check_recorder(recording: RecordingSource) -> tuple[RecordingSource, list[Re
     extremes = _Extremes(headers, cycle)
     for page in turn_pages(recording, numbers, round(_MARGIN * cycle)):
         begin = page.start / recording.sampling_rate
-        for row, first, stop in chain(
+        for row, first, stop, how in chain(
             _frozen_stretches(page.samples, headers, cycle), _frozen_alone(page.samples, headers, cycle)
         ):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
             channel = None if row is None else numbers[row]
             if not any(one.channel in (None, channel) and start < one.end and end > one.start for one in faults):
                 who = "All voltages are" if row is None else f"{headers[row].name} is"
-                said = f"{who} frozen from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
+                said = f"{who} {how} from {start:.3f} s on, for {(stop - first) / cycle:.1f} cycles."
                 faults.append(RecorderFault(start, end, said, channel=channel))
         for first, stop, what in _jumps(page.samples, headers, cycle):
             start, end = (begin + place / recording.sampling_rate for place in (first, stop))
@@ -131,8 +133,11 @@ def blank_fraction(recording: RecordingSource, faults: Sequence[RecorderFault]) 
 
 def _frozen_stretches(
     samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
-) -> Iterator[tuple[None, int, int]]:
-    """No row, first sample and end of each stretch in which all voltages hold a value, some of them far from zero."""
+) -> Iterator[tuple[None, int, int, str]]:
+    """No row, first sample, end and kind of each stretch in which all voltages hold a value, some far from zero.
+
+    Or all are exactly zero from one sample to the next, and come back so, sooner than a breaker recloses.
+    """
     samples = samples[[i for i, one in enumerate(headers) if one.is_voltage]]
     sizes = np.nanmax(np.abs(samples), axis=1, initial=0.0)
     live = samples[(sizes > 0) & (np.nanmax(np.abs(np.diff(samples, axis=1)), axis=1, initial=0.0) > 0)]
@@ -143,15 +148,18 @@ def _frozen_stretches(
     if same.mean() > _COARSE:
         return
     size = np.nanmax(np.abs(live), axis=1)
-    for first, stop in true_stretches(same):
-        if stop - first >= least and (np.abs(live[:, first]) > _HELD * size).any():
-            yield None, first + 1, stop + 1
+    for first, stop in (pair for pair in true_stretches(same) if pair[1] - pair[0] >= least):
+        is_far = bool((np.abs(live[:, first]) > _HELD * size).any())
+        sides = np.abs(live[:, [first - 1, min(stop + 1, same.size)]]) > _LIVE * size[:, None]
+        is_filled = first > 0 and len(live) > 1 and not live[:, first].any() and sides.any(axis=0).all()
+        if is_far or (is_filled and stop - first < _NO_BREAKER * cycle):
+            yield None, first + is_far, stop + 1, "frozen" if is_far else "zero, as where samples are missing,"
 
 
 def _frozen_alone(
     samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float
-) -> Iterator[tuple[int, int, int]]:
-    """Row, first sample and end of each stretch in which a voltage holds a value far from zero, and others do not."""
+) -> Iterator[tuple[int, int, int, str]]:
+    """Row, first sample, end and kind of each stretch in which a voltage alone holds a value far from zero."""
     rows = [i for i, one in enumerate(headers) if one.is_voltage]
     held = np.diff(samples[rows], axis=1) == 0
     least = max(_FROZEN_BESIDE * cycle, _FEWEST)
@@ -160,7 +168,7 @@ def _frozen_alone(
         for first, stop in true_stretches(own):
             is_far = abs(samples[row, first]) > _HELD * size
             if stop - first >= least and is_far and (held[:, first:stop].mean(axis=1) < _COARSE).any():
-                yield row, first + 1, stop + 1
+                yield row, first + 1, stop + 1, "frozen"
 
 
 def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) -> Iterator[tuple[int, int, str]]:
@@ -176,7 +184,8 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
     hop = max(width // _STEPS, 1)
     lag = round(width / hop)
     phasors = (total[:, width:] - total[:, :-width])[:, ::hop]
-    phasors = phasors[np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()]
+    is_there = np.abs(phasors).max(axis=1) > _LIVE * np.abs(phasors).max()
+    phasors = phasors[is_there]
     if len(phasors) < 2:
         return
     before, after = phasors[:, :-lag], phasors[:, lag:]
@@ -203,8 +212,8 @@ def _jumps(samples: FloatArray, headers: Sequence[ChannelHeader], cycle: float) 
         degrees = np.degrees(together[:, strongest].mean())
         what = f"All voltages jump by {degrees:.0f} degrees at {{at}} and keep their size: samples are lost"
         yield max(at - reach, 0), at + reach, f"{what}, or the supply was switched."
-    if len(phasors) == len(rows):
-        yield from _exchanges(before, after, is_live, [headers[i].phase for i in rows], hop, width)
+    phases = [headers[rows[k]].phase for k in np.flatnonzero(is_there)]
+    yield from _exchanges(before, after, is_live, phases, hop, width)
 
 
 def _exchanges(
@@ -257,7 +266,8 @@ class _Extremes:
         crest = _FLAT + 2 * self.cycle / np.pi * float(np.arccos(1 - min(quantum / top, 1.0)))
         kink = max(_KINK * top, 4 * quantum)
         runs = [(a, b) for a, b in true_stretches(row >= top * (1 - 1e-9)) if b - a > crest]
-        return [(a, b) for a, b in runs if a >= 2 and top - row[a - 2] > kink]
+        near = max(round(self.cycle / 64), 2)
+        return [(a, b) for a, b in runs if a >= near and top - row[a - near] > kink]
 
     def faults(self, sampling_rate: float) -> list[RecorderFault]:
         """A fault for each channel that stands at an extreme value more than once."""
