@@ -705,12 +705,12 @@ RULES = (
         "load switching",
         0.0,
         lambda f: (
-            "transient" in f.types
-            and f.size < _SLIGHT / 2
-            and f.is_load
-            and f.active_steps
+            f.active_steps
             and f.lasting != 0
-            and not f.saturates
+            and (
+                _is_cause_switching(f)
+                or ("transient" in f.types and f.size < _SLIGHT / 2 and f.is_load and not f.saturates)
+            )
         ),
     ),
     CauseRule(
