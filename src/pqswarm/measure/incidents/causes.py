@@ -684,7 +684,12 @@ RULES = (
         "reactive power",
         "capacitor switching",
         0.0,
-        lambda f: f.is_bank and (f.stays or (abs(f.lasting) >= _FEEDS and not f.falls)),
+        lambda f: (
+            f.is_bank
+            and (
+                f.stays or (f.is_drawn_on and not f.falls) or (abs(f.lasting) >= _FEEDS and (f.is_brief or not f.falls))
+            )
+        ),
     ),
     CauseRule(
         "load is shed",
@@ -696,7 +701,17 @@ RULES = (
     CauseRule("interruption after a sag", "fault", 0.5, _is_cause_fault_interruption),
     CauseRule("earth current", "fault", 0.0, lambda f: f.flows_to_earth and not f.saturates),
     CauseRule(
-        "active power", "load switching", 0.0, lambda f: _is_cause_switching(f) and f.active_steps and f.lasting != 0
+        "active power",
+        "load switching",
+        0.0,
+        lambda f: (
+            f.active_steps
+            and f.lasting != 0
+            and (
+                _is_cause_switching(f)
+                or ("transient" in f.types and f.size < _SLIGHT / 2 and f.is_load and not f.saturates)
+            )
+        ),
     ),
     CauseRule(
         "transient",
