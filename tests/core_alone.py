@@ -10,10 +10,13 @@ BLOCKED = ("jinja2", "matplotlib", "pydantic", "rich", "typer")
 
 
 class Blocker(MetaPathFinder):
-    """Refuses to import the blocked packages."""
+    """Refuses to import some packages."""
+
+    def __init__(self, *packages):
+        self.packages = packages
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in BLOCKED:
+        if name.partition(".")[0] in self.packages:
             raise ModuleNotFoundError(f"No module named {name!r}: it is blocked", name=name)
 
 
@@ -21,7 +24,7 @@ def block():
     """Block the packages in this process; those that are loaded are forgotten."""
     for name in [name for name in sys.modules if name.partition(".")[0] in BLOCKED]:
         del sys.modules[name]
-    sys.meta_path.insert(0, Blocker())
+    sys.meta_path.insert(0, Blocker(*BLOCKED))
 
 
 def pytest_configure(config):

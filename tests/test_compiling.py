@@ -67,16 +67,12 @@ def cached(folder, pattern):
     return [path for path in folder.glob(f"__pycache__/{pattern}") if "double" in path.name]
 
 
-def damage(path, how):
-    content = path.read_bytes()
-    if how == "empty":
-        path.write_bytes(b"")
-    elif how == "half":
-        path.write_bytes(content[: len(content) // 2])
-    elif how == "flip":
-        path.write_bytes(content[:-200] + bytes([content[-200] ^ 1]) + content[-199:])
-    elif how == "text":
-        path.write_text("Notes of another program.")
+DAMAGE = {
+    "empty": lambda content: b"",
+    "half": lambda content: content[: len(content) // 2],
+    "flip": lambda content: content[:-200] + bytes([content[-200] ^ 1]) + content[-199:],
+    "text": lambda content: b"Notes of another program.",
+}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +84,7 @@ def test_damaged_files_are_replaced(tmp_path, kernel, pattern, how):
     again = kernel()
     assert (again(3), hits(again)) == (6, 1)
     (path,) = cached(tmp_path, pattern)
-    damage(path, how)
+    path.write_bytes(DAMAGE[how](path.read_bytes()))
     with pytest.warns(RuntimeWarning, match="^functions are compiled again, .*cannot be read"):
         assert kernel()(3) == 6
     healed = kernel()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.core_alone import Blocker
 from tests.test_package import PACKAGES
 
 ROOT = Path(__file__).parents[1]
@@ -62,15 +63,6 @@ def blocks(page, language):
     return [(block["code"], block["note"] is None) for block in found if block["language"] == language]
 
 
-class WithoutPandas:
-    """An importer for which pandas is not installed."""
-
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name.partition(".")[0] == "pandas":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(example, tmp_path, monkeypatch, capsys):
@@ -105,7 +97,7 @@ def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     if "pandas" not in page.read_text(encoding="utf-8"):
         monkeypatch.delitem(sys.modules, "pandas", raising=False)
-        monkeypatch.setattr(sys, "meta_path", [WithoutPandas, *sys.meta_path])
+        monkeypatch.setattr(sys, "meta_path", [Blocker("pandas"), *sys.meta_path])
     namespace = {"__name__": "__main__"}
     printed = None
     for block in FENCE.finditer(page.read_text(encoding="utf-8")):
@@ -239,8 +231,7 @@ def test_readme_compares_by_the_published_runs():
         r"Boruta, the next selector, has (\S+) % with (\d+)\. A random forest .* has (\S+) %",
         text,
     )
-    with (ROOT / "docs/results/peers-unseen.csv").open(encoding="utf-8", newline="") as lines:
-        runs = list(csv.DictReader(lines))
+    runs = read_table(ROOT / "docs/results/peers-unseen.csv")
     means = {}
     for method in {run["method"] for run in runs}:
         own = [run for run in runs if run["method"] == method]

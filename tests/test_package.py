@@ -12,23 +12,10 @@ import pqswarm
 from pqswarm import errors
 from pqswarm.errors import FileFormatError, PqswarmError
 
-PACKAGES = [
-    "pqswarm.datasets",
-    "pqswarm.evaluation",
-    "pqswarm.events",
-    "pqswarm.events.models",
-    "pqswarm.features",
-    "pqswarm.identify",
-    "pqswarm.measure",
-    "pqswarm.measure.steady",
-    "pqswarm.recordings",
-    "pqswarm.report",
-    "pqswarm.search",
-    "pqswarm.statistics",
-    "pqswarm.study",
-]
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "joblib", "rich", "comtrade", "pandas")
 LIGHT = ("datasets", "evaluation", "recordings", "measure", "search", "statistics", "study")
+OTHERS = ("events", "events.models", "features", "identify", "measure.steady", "report")
+PACKAGES = [f"pqswarm.{name}" for name in (*LIGHT, *OTHERS)]
 
 
 @pytest.mark.slow

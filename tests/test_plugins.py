@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds, GaussianNBEvaluator
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.recordings import READERS
-from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search import Search
 from pqswarm.search.base import SearchParameters
 from pqswarm.study.records import RunKey
 from pqswarm.study.worker import PlannedRun, RunGroup, StudyProblem, advance
@@ -232,15 +232,3 @@ def test_a_classifier_that_lies_is_named_before_anything_is_stored(errors):
     assert 0.0 <= problem().error_of_all(1) <= 1.0
     with pytest.raises(PqswarmError, match=rf"'liar' of {__name__} failed"):
         problem(errors).error_of_all(1)
-
-
-def test_plugins_that_are_not_complete_or_end_the_process_are_named(installed):
-    installed(
-        "from pqswarm.search import Search\nclass Half(Search):\n    name = title = 'half'\nimport sys\n",
-        "[pqswarm.search]\nhalf = plugin:Half\nends = plugin:sys.exit\n",
-        ALGORITHMS,
-    )
-    with pytest.raises(PqswarmError, match="'half', plugin:Half, lacks _learn, _next, _start"):
-        ALGORITHMS["half"]
-    with pytest.raises(PqswarmError, match="'ends', plugin:sys"):
-        ALGORITHMS["ends"]

@@ -17,6 +17,7 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 PAGE = RESULTS / "replication.md"
 ON_A_LINE = re.compile(r"^(?:\$ |    )pqswarm ([a-z][^#\n]*)", re.MULTILINE)
 IN_A_SENTENCE = re.compile(r"`pqswarm ([a-z][^`\n]*)`")
+CLASSES = ["pure_sinusoid", "dc_offset", "flicker", "sag", "interruption", "sag_with_transient"]
 SMALL = {"runs": 2, "max_evaluations": 30, "dataset.events_per_class": 10, "folds.number": 2}
 
 
@@ -31,14 +32,7 @@ def small_changes(plan):
     changes = SMALL | {"classifiers.*.grid_search": False}
     changes |= {f"algorithms.{each.name}.size": 2 for each in plan.sequential}
     if isinstance(plan.dataset, DatasetPlan):
-        changes["dataset.classes"] = [
-            "pure_sinusoid",
-            "dc_offset",
-            "flicker",
-            "sag",
-            "interruption",
-            "sag_with_transient",
-        ]
+        changes["dataset.classes"] = CLASSES
         changes["dataset.snr"] = [float("inf"), 30.0]
     if plan.dataset_seeds:
         changes["dataset.seeds"] = list(plan.dataset_seeds[:2])

@@ -33,7 +33,6 @@ def weigh_packages():
 
 
 def write_weights():
-    """Record the weights of today."""
     lines = ["# Written by python -m tests.weights. A package that outgrows its numbers fails tests/test_house.py."]
     for package, weight in weigh_packages().items():
         lines.append(f"{package} = {{ statements = {weight['statements']}, tokens = {weight['tokens']} }}")

@@ -152,15 +152,6 @@ def test_interrupt_stops_cleanly(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_interrupt_of_a_command_that_has_nothing_to_keep(pqswarm, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pqswarm.study.plan_text", interrupt)
-    run = pqswarm("plan", "show", "paper")
-    assert (run.returncode, run.stderr) == (130, "pqswarm: stopped.\n")
-
-
 def test_completion():
     assert complete_event("sag") == ["sag", "sag_with_harmonics", "sag_with_transient"]
     assert "all" in complete_event("")

@@ -11,7 +11,6 @@ from tests.study.studies import WITHOUT_PICTURES, plan_toml
 
 from pqswarm._kernels.compile_times import call_when_compiling, note_compile_time
 from pqswarm.cli.main import main
-from pqswarm.study import plan_text
 
 
 @pytest.mark.slow
@@ -32,14 +31,6 @@ def test_a_warning_is_shown_once_in_one_line(tmp_path, pqswarm):
 
 
 LACKS = (MemoryError(), ImportError("libx.so: failed to map segment"), OSError("Could not load shared object libx.so"))
-
-
-def test_plan_check_counts_the_chosen_classes(tmp_path, pqswarm):
-    text = plan_text("smoke").replace("seed = 0\n\n[", 'seed = 0\nclasses = ["sag", "swell", "notching"]\n\n[', 1)
-    (tmp_path / "mine.toml").write_text(text)
-    run = pqswarm("plan", "check", tmp_path / "mine.toml")
-    assert run.returncode == 0, run.stderr
-    assert "mine.toml is valid: 30 events, 2 classifiers, 7 algorithms, 38 runs, " in run.stdout
 
 
 @pytest.mark.parametrize("error", LACKS)
@@ -77,12 +68,13 @@ def test_a_check_of_a_preset_announces_no_minutes_of_compiling(tmp_path, pqswarm
     assert not said
 
 
-def test_ctrl_c_before_a_command_begins_gets_a_sentence(monkeypatch, pqswarm):
-    def interrupted(**_):
+@pytest.mark.parametrize("place", ["pqswarm.cli.main.app", "pqswarm.study.plan_text"])
+def test_ctrl_c_before_a_command_begins_or_where_it_has_nothing_to_keep_gets_a_sentence(place, monkeypatch, pqswarm):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pqswarm.cli.main.app", interrupted)
-    run = pqswarm("identify")
+    monkeypatch.setattr(place, interrupted)
+    run = pqswarm("plan", "show", "paper")
     assert (run.returncode, run.stderr) == (130, "pqswarm: stopped.\n")
 
 

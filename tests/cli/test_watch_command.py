@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from filelock import FileLock
 from tests.cli.running import refused, run
+from tests.study.studies import start_command
 from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade
@@ -85,20 +85,9 @@ def test_once_that_is_stopped_is_not_taken_for_done(folder, monkeypatch, pqswarm
 @pytest.mark.slow
 def test_a_signal_ends_it_cleanly(folder, tmp_path):
     lines = tmp_path / "events.jsonl"
-    command = [
-        sys.executable,
-        "-m",
-        "pqswarm",
-        "watch",
-        folder,
-        "--jsonl",
-        lines,
-        "--settle",
-        "0",
-        "--interval",
-        "0.05",
-    ]
-    process = subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE, text=True)
+    process = start_command(
+        "watch", folder, "--jsonl", lines, "--settle", 0, "--interval", 0.05, stderr=subprocess.PIPE
+    )
     wait_until(lambda: lines.exists() and lines.stat().st_size, "an event is written")
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=PATIENCE)

@@ -1,9 +1,12 @@
 """The common part of all evaluators, folds, the generic evaluator, and the cache."""
 
 import multiprocessing
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from joblib import cpu_count
 from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -20,6 +23,7 @@ from sklearn.model_selection import (
 )
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info
 
 from pqswarm._base.threads import effective_jobs
 from pqswarm.errors import PqswarmError
@@ -246,11 +250,6 @@ def test_memo_with_little_memory_gives_the_same_errors():
 
 
 def test_evaluators_can_be_sent_to_other_processes_and_used_by_many_threads():
-    import pickle
-    from concurrent.futures import ThreadPoolExecutor
-
-    from threadpoolctl import threadpool_info
-
     masks = random_masks(200, 13, seed=9)
     for kind in KINDS[:3]:
         evaluator = kind(X, y, folds)
@@ -274,8 +273,6 @@ def test_a_feature_that_varies_in_the_test_samples_only():
 
 def test_workers_do_not_oversubscribe(monkeypatch):
     """A worker process uses one thread unless its parent grants more; the main process uses all cores."""
-    from joblib import cpu_count
-
     assert effective_jobs(None) == effective_jobs(-1) == cpu_count()
     assert effective_jobs(3) == 3
     for granted, expected in ((None, 1), ("4", 4)):

@@ -127,14 +127,11 @@ def test_prefilter_keeps_the_best_and_returns_their_order():
 
 
 @pytest.mark.parametrize("keep", [0, -1, 2.5, True, None])
-def test_prefilter_must_keep_some(keep):
+def test_prefilter_must_keep_some_by_a_known_filter(keep):
     with pytest.raises(PqswarmError, match="keep must be an integer of at least 1"):
-        prefilter(*load_wine(return_X_y=True), keep=keep)
-
-
-def test_prefilter_of_an_unknown_filter():
+        prefilter(X, y, keep=keep)
     with pytest.raises(PqswarmError, match="unknown filter 'relief': did you mean 'relieff'"):
-        prefilter(*load_wine(return_X_y=True), filter="relief")
+        prefilter(X, y, filter="relief")
 
 
 def test_a_custom_filter_may_need_classes():

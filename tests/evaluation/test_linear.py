@@ -136,8 +136,7 @@ def test_errors_are_those_of_scikit_learn(estimator, name):
     for scaling, data in (("none", X), ("once", scale_by_extremes(X, X))):
         evaluator = find_regressor(estimator).evaluator(X, target, folds, scaling=scaling, n_jobs=1)
         masks = random_masks(10, X.shape[1], seed=8)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scikit-learn's, of ill-conditioned matrices
+        with warnings.catch_warnings(action="ignore"):  # scikit-learn's, of ill-conditioned matrices
             found = evaluator.fold_errors(masks)
         for mask, errors in zip(masks, found, strict=True):
             missed = predict(estimator, data[:, mask], target, folds) - target

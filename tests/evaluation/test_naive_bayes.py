@@ -20,6 +20,7 @@ from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
+from tests.reference.definitions import kernel_nb_labels
 
 
 def table(X, y, folds, width):
@@ -34,22 +35,33 @@ def table(X, y, folds, width):
     return out
 
 
+def gaussian_labels(train, labels, test):
+    with np.errstate(all="ignore"):
+        return GaussianNB().fit(train, labels).predict(test)
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels_of", "widths"),
+    [(KernelNBEvaluator, kernel_nb_labels, (0.004, 0.3, 2.0)), (GaussianNBEvaluator, gaussian_labels, ())],
+    ids=["kernel", "Gaussian"],
+)
 @settings(max_examples=20 * DEPTH)
 @given(
-    hnp.arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(1, 4)), elements=st.integers(0, 3)),
-    st.sampled_from([0.004, 0.3, 2.0]),
-    st.sampled_from(["once", "minmax", "none"]),
-    st.integers(0, 1000),
+    X=hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
+    scaling=st.sampled_from(["once", "minmax", "none"]),
+    seed=st.integers(0, 1000),
 )
-def test_kernel_small_data_with_ties_and_duplicates(X, width, scaling, seed):
+def test_small_data_with_ties_and_duplicates(kind, labels_of, widths, X, scaling, seed):
     """Repeated values and constant features; classes may be missing from a training set."""
     rng = np.random.default_rng(seed)
     y = np.minimum(rng.integers(0, 4, len(X)), 2)
     y[:2] = 0, 1
     folds = Folds(rng.permutation(np.arange(len(X)) % 3))
-    evaluator = KernelNBEvaluator(X, y, folds, width, scaling=scaling, n_jobs=1)
+    chosen = [rng.choice(widths)] if widths else []
+    evaluator = kind(X, y, folds, *chosen, scaling=scaling, n_jobs=1)
     for mask in random_masks(2, X.shape[1], seed):
-        expected = slow.kernel_nb_predictions(X[:, mask].astype(float), y, list(folds.split()), width, scaling)
+        data, splits = X[:, mask].astype(float), list(folds.split())
+        expected = slow.predictions(labels_of, data, y, splits, *chosen, scaling=scaling)
         assert np.array_equal(evaluator.predictions(mask), expected)
 
 
@@ -71,27 +83,6 @@ def test_gaussian_many_masks_against_scikit_learn(name, count, scaling):
         for mask, count in zip(masks, counts, strict=True):
             predicted = cross_val_predict(GaussianNB(), data[:, mask], y, cv=folds)
             assert np.array_equal(np.bincount(folds.test_fold[predicted != y], minlength=10), count)
-
-
-@settings(max_examples=15 * DEPTH)
-@given(
-    hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
-    st.sampled_from(["once", "minmax", "none"]),
-    st.integers(0, 1000),
-)
-def test_gaussian_small_data_with_ties_and_duplicates(X, scaling, seed):
-    rng = np.random.default_rng(seed)
-    y = np.minimum(rng.integers(0, 4, len(X)), 2)
-    y[:2] = 0, 1
-    folds = Folds(rng.permutation(np.arange(len(X)) % 3))
-    evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling, n_jobs=1)
-    for mask in random_masks(2, X.shape[1], seed):
-        expected = np.empty_like(y)
-        for train, test in folds.split():
-            data = slow.scaled(X.astype(float), train, scaling)[:, mask]
-            with np.errstate(all="ignore"):
-                expected[test] = GaussianNB().fit(data[train], y[train]).predict(data[test])
-        assert np.array_equal(evaluator.predictions(mask), expected)
 
 
 @pytest.mark.parametrize("constant", [0.7, 1.7e9, 1e-9])
@@ -261,25 +252,6 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
             assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
         masks = np.concatenate([neighborhood(rng, 40, n_features), random_masks(20, n_features, seed)])
         assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
-
-
-@settings(max_examples=15 * DEPTH)
-@given(st.integers(1, 40), st.integers(1, 70), st.booleans(), st.integers(0, 1000))
-def test_shared_sums_hold_every_selected_feature_once(count, n_features, similar, seed):
-    rng = np.random.default_rng(seed)
-    masks = neighborhood(rng, count, n_features) if similar else random_masks(count, n_features, seed)
-    parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
-    features = np.empty(masks.sum(), dtype=np.int64)
-    if not len(masks):
-        return
-    n_nodes, n_slots = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
-    sums, found = np.zeros((n_slots, n_features), dtype=int), np.zeros(masks.shape, dtype=int)
-    for node in range(n_nodes):
-        sums[slots[node]] = sums[parents[node]]
-        sums[slots[node], features[starts[node] : starts[node + 1]]] += 1
-        if subsets[node] >= 0:
-            found[subsets[node]] += sums[slots[node]]
-    assert np.array_equal(found, masks)
 
 
 def test_a_step_forward_adds_one_feature_per_subset():

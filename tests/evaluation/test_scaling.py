@@ -1,14 +1,10 @@
-"""Scaling inside the folds equals scikit-learn's scalers in all evaluators."""
+"""Scaling inside the folds equals scikit-learn's scalers; that evaluators use it is checked with their conformance."""
 
 import numpy as np
 import pytest
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from pqswarm.evaluation import Folds, GenericEvaluator, KNNEvaluator
 from pqswarm.evaluation.scaling import scale_for_fold
-from tests.evaluation.data import dataset, random_masks
 
 SCALERS = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
 
@@ -39,22 +35,3 @@ def test_scalers_of_scikit_learn_also_for_nearly_constant_features(scaling):
         else:
             np.testing.assert_array_equal(found, expected)
         assert found.flags.c_contiguous
-
-
-def untied(n_folds):
-    """Wine, with digits added, so that no distances are equal."""
-    X, y, _ = dataset("wine")
-    X = X * (1 + 1e-3 * np.random.default_rng(6).normal(size=X.shape))
-    return X, y, Folds.stratified(y, n_folds, seed=1)
-
-
-def test_outliers_in_the_test_samples():
-    X, y, folds = untied(5)
-    X[folds.test_fold == 2] *= 50
-    masks = random_masks(8, 13, 1)
-    for scaling, scaler in SCALERS.items():
-        model = make_pipeline(scaler(), KNeighborsClassifier(3, p=1))
-        counts = KNNEvaluator(X, y, folds, scaling=scaling).error_counts(masks)
-        np.testing.assert_array_equal(
-            counts, GenericEvaluator(X, y, folds, model, scaling="none", n_jobs=1).error_counts(masks), scaling
-        )

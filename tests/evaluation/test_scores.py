@@ -77,8 +77,7 @@ def compare_with_scikit_learn(model, n_classes, n_masks):
         assert choice.evaluator.is_loss == (name == "loss")
     for row, mask in enumerate(masks):
         for fold, (train, test) in enumerate(folds.split()):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 fitted = clone(model).fit(X[train][:, mask], y[train])
                 for name, scorer in scorers.items():
                     score = scorer(fitted, X[test][:, mask], y[test])

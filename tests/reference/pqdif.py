@@ -158,24 +158,14 @@ def container(packed=True):
 
 def definition(name, phase, units, *, storage=1, time_storage=4, quantity="waveform", time_units=2):
     """A channel with a time series and a series of values."""
+    kinds = (("time type", time_units, time_storage), ("values type", units, storage))
+    series = [[("value type", ident(kind)), ("units", u4(unit)), ("storage", u4(how))] for kind, unit, how in kinds]
     return [
         ("channel name", text(name)),
         ("phase", u4(phase)),
         ("quantity type", ident(quantity)),
         ("quantity measured", u4({6: 1, 7: 2}.get(units, 0))),
-        (
-            "series definitions",
-            [
-                (
-                    "series definition",
-                    [("value type", ident("time type")), ("units", u4(time_units)), ("storage", u4(time_storage))],
-                ),
-                (
-                    "series definition",
-                    [("value type", ident("values type")), ("units", u4(units)), ("storage", u4(storage))],
-                ),
-            ],
-        ),
+        ("series definitions", [("series definition", one) for one in series]),
     ]
 
 
@@ -201,13 +191,8 @@ def instance(index, time, values):
 
 
 def observation(*instances, days=36000, seconds=0.0):
-    return (
-        "observation",
-        [
-            ("time start", moment(days, seconds)),
-            ("channel instances", [("channel instance", one) for one in instances]),
-        ],
-    )
+    channels = [("channel instance", one) for one in instances]
+    return ("observation", [("time start", moment(days, seconds)), ("channel instances", channels)])
 
 
 def example_records(*, packed=True, n=96, rate=4800.0):

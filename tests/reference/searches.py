@@ -124,9 +124,10 @@ class BPSO:
     logistic map from there.
     """
 
-    def __init__(self, n, rng, pairs=False, catfish=None, chaos=None, ps=30):
+    def __init__(self, n, rng, pairs=False, catfish=None, chaos=None, ps=30, w=1.0, c1=2.0, c2=2.0, limit=6.0):
         self.n, self.rng, self.ps, self.pairs, self.catfish = n, rng, ps, pairs, catfish
-        self.w, self.chaotic = (1.0, False) if chaos is None else (chaos, True)
+        self.c1, self.c2, self.limit = c1, c2, limit
+        self.w, self.chaotic = (w, False) if chaos is None else (chaos, True)
         self.x = draw_subsets(rng, ps, n)
         self.v = [[0.0] * n for _ in range(ps)]
         self.idle = 0
@@ -141,9 +142,9 @@ class BPSO:
         before = [list(v) for v in self.v]
         for i in range(ps):
             for j in range(n):
-                v = self.w * self.v[i][j] + 2 * r1[i][j] * (self.pbest[i][j] - self.x[i][j])
-                v += 2 * r2[i][j] * (self.gbest[j] - self.x[i][j])
-                self.v[i][j] = min(max(v, -6.0), 6.0)
+                v = self.w * self.v[i][j] + self.c1 * r1[i][j] * (self.pbest[i][j] - self.x[i][j])
+                v += self.c2 * r2[i][j] * (self.gbest[j] - self.x[i][j])
+                self.v[i][j] = min(max(v, -self.limit), self.limit)
         u = self.rng.random((ps, n))
         self.x = [[bool(u[i][j] < 1 / (1 + np.exp(-self.v[i][j]))) for j in range(n)] for i in range(ps)]
         if self.chaotic:

@@ -2,11 +2,10 @@
 
 import re
 import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 
 from markupsafe import Markup
+from tests.study.studies import change_database
 
 from pqswarm.report.document import compose
 from pqswarm.report.summary import summarize
@@ -44,10 +43,7 @@ def summary_of(folder):
 
 def changed(folder, path, *statements):
     """A copy of a study with something done to its database."""
-    shutil.copytree(folder, path)
-    with closing(sqlite3.connect(path / "study.sqlite")) as db, db:
-        for statement in statements:
-            db.execute(statement)
+    change_database(shutil.copytree(folder, path), *statements)
     return path
 
 

@@ -32,7 +32,6 @@ def made(knn):
 
 
 def words_on(study, found, heading="Are the differences significant?"):
-    """The words of a section."""
     parts = {part.heading: part.content.words for part in chapter(study, found).parts}
     return " ".join(parts.get(heading, ()))
 

@@ -10,7 +10,7 @@ from pqswarm._base.random import stream
 from pqswarm.search import ACO, ALGORITHMS, GA, CatfishBPSO, ChaoticBPSO, minimize
 from pqswarm.search.ga import fitness
 from tests.reference import searches
-from tests.search.problems import PROBLEMS, Table, assert_same_as_twin, problem
+from tests.search.problems import Table, assert_same_as_twin, problem
 
 
 def steps(search, errors, count):
@@ -91,22 +91,13 @@ class TestChaotic:
 
 
 class TestSFFS:
-    @pytest.mark.parametrize("name", PROBLEMS)
+    @pytest.mark.parametrize("seed", range(28))
     @pytest.mark.parametrize("overshoot", [0, 2])
-    def test_equals_the_slow_twin_at_every_size(self, name, overshoot):
-        table = problem(name)
-        for d in range(1, table.n_features + 1):
-            found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
-            subset, lowest = searches.sffs(table.error, table.n_features, d, overshoot)
-            assert found.selected.tolist() == subset
-            assert found.error == lowest
-
-    @pytest.mark.parametrize("seed", range(30))
-    def test_equals_the_slow_twin_on_random_tables_with_ties(self, seed):
+    def test_equals_the_slow_twin_at_every_size_on_tables_with_ties(self, seed, overshoot):
         table = Table(np.random.default_rng(seed).integers(0, 12, 2**7) / 12)
         d = 1 + seed % 7
-        found = minimize("sffs", table, 10**5, parameters={"size": d})
-        subset, lowest = searches.sffs(table.error, 7, d)
+        found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
+        subset, lowest = searches.sffs(table.error, 7, d, overshoot)
         assert found.selected.tolist() == subset
         assert found.error == lowest
 
@@ -131,6 +122,8 @@ class TestSFFS:
         ("cbpso", {}, {"catfish": "random"}),
         ("cbpso", {"catfish_positions": "extreme"}, {"catfish": "extreme"}),
         ("chbpso", {}, {"chaos": 0.48}),
+        ("bpso", {"inertia": 0.7, "cognitive": 2.1, "social": 1.3}, {"w": 0.7, "c1": 2.1, "c2": 1.3}),
+        ("bpso", {"velocity_limit": 0.5}, {"limit": 0.5}),
     ],
 )
 def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):

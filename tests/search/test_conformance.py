@@ -21,10 +21,6 @@ def test_conformance(name, check):
     check(ALGORITHMS[name])
 
 
-class Forgetful(BPSO):
-    state_fields = tuple(name for name in BPSO.state_fields if name != "velocities")
-
-
 class Viewing(BPSO):
     def _learn(self, masks, errors):
         super()._learn(masks, errors)
@@ -43,10 +39,6 @@ class Emptying(UPSO2D):
         return positions
 
 
-class Pretending(BPSO):
-    deterministic = True
-
-
 class Unseeded(BPSO):
     def __init__(self, n_features, seed=0, parameters=None):
         super().__init__(n_features, 0, parameters)
@@ -55,11 +47,11 @@ class Unseeded(BPSO):
 @pytest.mark.parametrize(
     ("search", "check"),
     [
-        (Forgetful, check_resume),
+        (type("Forgetful", (BPSO,), {"state_fields": sorted({*BPSO.state_fields} - {"velocities"})}), check_resume),
         (Viewing, check_copies),
         (Global, check_seeds),
         (Emptying, check_masks),
-        (Pretending, check_seeds),
+        (type("Pretending", (BPSO,), {"deterministic": True}), check_seeds),
         (Unseeded, check_seeds),
     ],
     ids=lambda value: value.__name__,

@@ -19,7 +19,6 @@ rng = np.random.default_rng(3)
 @pytest.mark.parametrize("name", FRESH)
 @pytest.mark.parametrize("size", [None, 3])
 def test_every_subset_once_and_then_the_end(name, size):
-    """With a sufficient budget all subsets are requested, none twice."""
     run, asked = Run(ALGORITHMS[name](8, seed=2, parameters={"size": size}), 10**4), []
     while not run.done:
         asked += map(tuple, run.ask().tolist())

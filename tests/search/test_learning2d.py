@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from pqswarm._base.random import stream
 from pqswarm.search import ALGORITHMS, UPSO2D
@@ -33,22 +30,6 @@ class TestAppendixOfThePaper:
         assert xi == 2
         assert ranks(velocity[1]).tolist() == [3, 2, 5, 4, 1]
         np.testing.assert_array_equal(position(velocity[1], xi), bits("01001"))
-
-
-@given(
-    arrays(np.float64, 9, elements=st.floats(-5, 5)),
-    st.floats(0, 1, exclude_max=True),
-    arrays(np.float64, 9, elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0])),
-)
-def test_a_position_has_the_drawn_cardinality_and_the_likeliest_features(rho, u, sigma):
-    xi = int(cardinality(rho, np.array(u * rho.sum())))
-    assert 1 <= xi <= 9
-    if rho.sum() <= 0 and rho.cumsum()[-1] <= 0:
-        assert xi == rho.argmax() + 1
-    chosen = position(sigma, np.array(xi))
-    assert chosen.sum() == xi
-    best = sorted(range(9), key=lambda j: (-sigma[j], j))[:xi]
-    assert np.flatnonzero(chosen).tolist() == sorted(best)
 
 
 def test_adaptive_weight_at_the_ends():
@@ -108,6 +89,8 @@ def test_sizes_of_exemplars_are_at_most_one_off():
         (3, {"separate_draws": True}, {"pairs": True, "separate": True}),
         (4, {"separate_draws": True, "randomness": "element"}, {"separate": True}),
         (5, {"worst_error": "previous"}, {"pairs": True, "old": True}),
+        (6, {"inertia": 0.8, "cognitive": 2.1, "social": 1.7}, {"pairs": True, "w": 0.8, "c1": 2.1, "c2": 1.7}),
+        (7, {"unification": 0.3, "randomness": "element"}, {"u": 0.3}),
     ],
 )
 def test_2d_upso_equals_its_slow_twin(seed, options, twin):

@@ -19,6 +19,7 @@ from pqswarm.search import (
     minimize,
     minimize_many,
 )
+from tests.search.parameter_tables import PAGE, page
 from tests.search.problems import PROBLEMS, problem
 from tests.waiting import usual_seconds
 
@@ -221,7 +222,10 @@ def test_asking_a_finished_run_is_an_error():
 
 
 PLUGIN = """
-from pqswarm.search import BPSO
+import sys
+from pqswarm.search import BPSO, Search
+class Half(Search):
+    name = title = "half"
 class Mine(BPSO):
     name, title = "mine", "Mine"
 class Other(BPSO):
@@ -231,11 +235,11 @@ class Other(BPSO):
 
 def test_other_packages_register_by_entry_point(installed):
     """Also beside others that cannot be used, and that are named only when they are asked for."""
-    points = (
-        "mine = plugin:Mine\nbpso = plugin:Mine\ngone = plugin:nothing\ntext = plugin:__name__\nthird = plugin:Other\n"
-    )
+    named = {"mine": "Mine", "bpso": "Mine", "gone": "nothing", "text": "__name__", "third": "Other"}
+    named |= {"half": "Half", "ends": "sys.exit"}
+    points = "".join(f"{name} = plugin:{member}\n" for name, member in named.items())
     installed(PLUGIN, f"[pqswarm.search]\n{points}", ALGORITHMS)
-    with pytest.warns(UserWarning, match="'bpso', plugin:Mine, is ignored"):
+    with pytest.warns(UserWarning, match="'bpso', plugin:Mine, is ignored: pqswarm has it"):
         assert list(ALGORITHMS).count("bpso") == 1
     assert ALGORITHMS["bpso"].title == "BPSO"
     assert "mine" in ALGORITHMS
@@ -245,6 +249,8 @@ def test_other_packages_register_by_entry_point(installed):
         ("gone", "algorithm 'gone', plugin:nothing, cannot be loaded"),
         ("text", r"algorithm 'text', plugin:__name__, must be derived from pqswarm\.search\.base\.Search"),
         ("third", "calls itself 'other': the names must agree"),
+        ("half", "'half', plugin:Half, lacks _learn, _next, _start"),
+        ("ends", "'ends', plugin:sys"),
     ):
         with pytest.raises(PqswarmError, match=told):
             ALGORITHMS[name]
@@ -253,14 +259,13 @@ def test_other_packages_register_by_entry_point(installed):
 
 def test_a_search_by_its_import_path(tmp_path, monkeypatch):
     code = PLUGIN + "class Nameless(Search):\n    _start = _next = _learn = None\n"
-    (tmp_path / "by_path.py").write_text(code.replace("import BPSO", "import BPSO, Search"))
+    (tmp_path / "by_path.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     table = problem(EASY[0])
     assert minimize("by_path:Mine", table, 95).error == minimize("bpso", table, 95).error
     for path, told in (
         ("by_path:Min", "unknown class of by_path 'Min': did you mean 'Mine'"),
         ("by_path:__name__", r"algorithm by_path:__name__, must be derived from pqswarm\.search\.base\.Search"),
-        ("by_path:Search", "algorithm by_path:Search, lacks _learn, _next, _start"),
         ("by_path:Nameless", "algorithm by_path:Nameless has no name: set one in the class"),
         ("no_such_file:Mine", "No module named 'no_such_file'. Install its package, or .* PYTHONPATH"),
         ("by path:Mine", "unknown algorithm 'by path:Mine'.* such as my_module:MySearch"),
@@ -282,6 +287,4 @@ def test_searches_have_little_overhead():
 
 def test_page_of_parameters_is_up_to_date():
     """Else: python -m tests.search.parameter_tables."""
-    from tests.search.parameter_tables import PAGE, page
-
     assert PAGE.read_text() == page()

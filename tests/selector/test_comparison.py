@@ -6,6 +6,7 @@ from sklearn.feature_selection import f_classif
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm._base.random import derived_seed
 from pqswarm.selector import EarlyStopping, comparison
@@ -92,8 +93,6 @@ def test_small_classes_regressions_and_missing_values():
     rare = np.r_[0:8, 60:68, 140:144]  # nested searches have three samples of the last class
     assert quick(cv=4).fit(X[rare], y[rare]).comparison_
     assert quick(Ridge(), cv=4).fit(X[:60, 1:], X[:60, 0]).comparison_
-    from sklearn.tree import DecisionTreeClassifier
-
     holes = X.copy()
     holes[3, 4] = np.nan
     selector = quick(DecisionTreeClassifier(max_depth=2), cv=2).fit(holes, y)

@@ -182,10 +182,6 @@ def test_weights():
         model = GaussianNB().fit(X[train][:, selector.support_], y[train], sample_weight=weights[train])
         found.append(model.score(X[test][:, selector.support_], y[test], sample_weight=weights[test]))
     assert selector.best_score_ == pytest.approx(np.mean(found))
-    with pytest.raises(PqswarmError, match="does not accept sample_weight"):
-        SwarmSelector(max_evaluations=20).fit(X, y, sample_weight=weights)
-    with pytest.raises(PqswarmError, match="sample_weight must hold"):
-        quick().fit(X, y, sample_weight=weights[:5])
     with pytest.raises(PqswarmError, match="fit of GaussianNB does not accept weight"):
         quick().fit(X, y, weight=weights)
 

@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Folds, GaussianNBEvaluator
 from pqswarm.search import minimize
 from pqswarm.selector import EarlyStopping, nested_score, plan
 from tests.selector.problems import WINE, assert_same, quick
@@ -118,8 +119,6 @@ def test_regressors_and_several_targets_are_averaged():
 
 
 def test_searches_are_those_of_minimize_on_their_partitions():
-    from pqswarm.evaluation import Folds, GaussianNBEvaluator
-
     selector = many(max_features=None, max_evaluations=90).fit(X, y)
     best = []
     for number in range(3):

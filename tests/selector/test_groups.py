@@ -9,7 +9,6 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import FeatureGroups, Folds, GaussianNBEvaluator, GroupedEvaluator
 from pqswarm.search import ALGORITHMS, minimize
 from tests.selector.problems import WINE, assert_same, quick
@@ -80,10 +79,3 @@ def test_wide_data_keep_fixed_features_and_whole_groups():
     assert selector.support_[0]
     assert selector.support_[1] == selector.support_[52]
     assert not selector.support_[2:40].any()
-
-
-def test_storage_knows_the_groups(tmp_path):
-    options = {"storage": tmp_path / "wine.npz", "max_evaluations": 20}
-    quick(**options, constraints={"fixed": [0]}).fit(X, y)
-    with pytest.raises(PqswarmError, match="different constraints"):
-        quick(**options, constraints={"fixed": [1]}).fit(X, y)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import cpu_count, parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm.evaluation import EvaluatorChoice
@@ -176,8 +176,7 @@ def test_a_slow_search_warns(monkeypatch):
     with pytest.warns(UserWarning, match=words) as caught:
         quick(max_evaluations=300).fit(*WINE)
     assert caught[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         quick(max_evaluations=119).fit(*WINE)
         quick(callbacks=LATE).fit(*WINE)
         quick(callbacks=lambda progress: None).fit(*WINE)
@@ -185,8 +184,7 @@ def test_a_slow_search_warns(monkeypatch):
 
 def test_subsets_that_are_quick_in_batches_do_not_warn(monkeypatch):
     monkeypatch.setattr(EvaluatorChoice, "seconds_per_subset", 0.04)  # as if alone each took so long
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         quick(max_evaluations=2000).fit(*WINE)
 
 
@@ -204,6 +202,4 @@ def test_jobs_are_those_of_scikit_learn():
     assert threads_of_task(3) == 3
     with parallel_config(backend="threading", n_jobs=2):
         assert threads_of_task(None) == 2
-    from joblib import cpu_count
-
     assert threads_of_task(-1) == cpu_count()

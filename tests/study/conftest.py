@@ -23,5 +23,4 @@ def study_copy(study, tmp_path):
 
 @pytest.fixture(scope="session")
 def events():
-    """The events of that study."""
     return events_of_few()

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from math import inf
 
 import psutil
@@ -125,6 +125,27 @@ def contents(folder):
     return {"runs": runs, "findings": findings, "about": about and (about.plan, about.version)}
 
 
+def change_database(folder, *statements):
+    with closing(sqlite3.connect(folder / "study.sqlite")) as db, db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def stop_study(plan, folder, is_time):
+    """Run a study in this process, and stop it when its progress is so."""
+
+    class Stopped(Exception):
+        pass
+
+    def stop(progress):
+        if is_time(progress):
+            raise Stopped
+
+    with suppress(Stopped):
+        run_study(plan, folder, jobs=1, progress=stop)
+        raise AssertionError("the study ended before it was stopped")
+
+
 def start_command(*arguments, **options):
     """Start ``pqswarm`` in a session of its own, as a person would from a terminal."""
     return subprocess.Popen(
@@ -132,26 +153,19 @@ def start_command(*arguments, **options):
     )
 
 
-def fork_study(plan, folder, jobs, hold_after=inf):
-    """Begin a study in a process and a session of its own, which are at work within a few milliseconds.
-
-    It stands still after that many runs.
-    """
+def fork_study(plan, folder, jobs):
+    """Begin a study in a process and a session of its own, which are at work within a few milliseconds."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.study.studies", "tests.study.warm"])
-    process = context.Process(target=_study_in_session, args=(plan, folder, jobs, hold_after))
+    process = context.Process(target=_study_in_session, args=(plan, folder, jobs))
     process.start()
     return process
 
 
-def _study_in_session(plan, folder, jobs, hold_after):
-    def hold(progress):
-        while progress.runs_done >= hold_after:
-            time.sleep(1.0)
-
+def _study_in_session(plan, folder, jobs):
     os.setsid()
     scheduler._FIRST_SLICE = 0.05  # a fast machine, too, takes several slices for a run
-    run_study(load_plan(plan), folder, jobs=jobs, progress=hold)
+    run_study(load_plan(plan), folder, jobs=jobs)
 
 
 def session_of(leader):

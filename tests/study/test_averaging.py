@@ -1,8 +1,6 @@
 """Means of the classifiers of several best subsets, tested beside the best subset alone."""
 
 import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from math import inf
 
@@ -20,7 +18,17 @@ from pqswarm.study import format_plan, read_plan, run_study
 from pqswarm.study.findings import HeldOut, Hyperparameters, StageTwo, mean_name
 from pqswarm.study.records import best_subsets
 from tests.conftest import made_once
-from tests.study.studies import FEW, contents, events_of_few, find, plan_toml, records, tiny
+from tests.study.studies import (
+    FEW,
+    change_database,
+    contents,
+    events_of_few,
+    find,
+    plan_toml,
+    records,
+    stop_study,
+    tiny,
+)
 
 LINEAR = '[[classifiers]]\nname = "linear"\nestimator = "sklearn.linear_model.RidgeClassifier"\nscaling = "minmax"\n'
 MEANS = [mean_name(algorithm, 3) for algorithm in ("2d-upso", "ga")]
@@ -33,7 +41,6 @@ def averaging_plan(number=3, more="", **changes):
 
 @pytest.fixture(scope="session")
 def averaged(tmp_path_factory):
-    """The small study with means of three subsets."""
     return made_once(tmp_path_factory, "averaged-study", lambda folder: run_study(averaging_plan(), folder, jobs=1))
 
 
@@ -139,26 +146,15 @@ def test_best_subsets_are_distinct(study):
     assert best_subsets([run(first, 0.2, large), run(second, 0.1, small)], 1).tolist() == [small.tolist()]
 
 
-class _Stop(Exception):
-    pass
-
-
 def test_interruptions_change_nothing(averaged, tmp_path):
     """Stopped in both tests of the subsets and resumed in two processes; then some findings are lost."""
     plan = averaging_plan()
     for stage in ("NB: stage II at 30 dB", "held-out data, seed 2: NB"):
-
-        def stop(now, stage=stage):
-            if now.stage == stage:
-                raise _Stop
-
-        with pytest.raises(_Stop):
-            run_study(plan, tmp_path / "study", jobs=1, progress=stop)
+        stop_study(plan, tmp_path / "study", lambda now, stage=stage: now.stage == stage)
     run_study(plan, tmp_path / "study", jobs=2)
     assert contents(tmp_path / "study") == contents(averaged)
 
     folder = shutil.copytree(averaged, tmp_path / "copy")
-    with closing(sqlite3.connect(folder / "study.sqlite")) as db, db:
-        db.execute("DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut') AND level LIKE '30%'")
+    change_database(folder, "DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut') AND level LIKE '30%'")
     run_study(plan, folder, jobs=1)
     assert contents(folder) == contents(averaged)

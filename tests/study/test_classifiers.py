@@ -1,4 +1,4 @@
-"""Studies with classifiers beyond the paper's two: any kind, killed on the way, on any device."""
+"""Studies with classifiers beyond the paper's two: any kind, stopped on the way, on any device."""
 
 from collections import Counter
 
@@ -7,13 +7,12 @@ import pytest
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.events import get_preset
 from pqswarm.search import ALGORITHMS
-from pqswarm.study import Store, load_plan, read_plan, run_study
+from pqswarm.study import read_plan, run_study, scheduler
 from pqswarm.study import run as run_module
 from pqswarm.study.findings import About, AllFeatures, Events, Finished, GridFinding, HeldOut, Hyperparameters, StageTwo
 from pqswarm.study.scheduler import Scheduler
 from tests.study.own import GPUClassifier, OwnClassifier, OwnSearch
-from tests.study.studies import FEW, contents, find, fork_study, plan_toml, survivors
-from tests.waiting import wait_until
+from tests.study.studies import FEW, contents, find, plan_toml, stop_study
 
 NINE = get_preset("field").classes[:12:2] + get_preset("field").classes[1:6:2]
 PLAN = f"""
@@ -53,26 +52,13 @@ EVENT_TYPES = ("Hyperparameters", "AllFeatures", "OneStandardError")
 
 
 @pytest.mark.slow
-def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path):
-    plan, folder = tmp_path / "plan.toml", tmp_path / "study"
-    plan.write_text(PLAN)
-    process = fork_study(plan, folder, jobs=1, hold_after=1)
-
-    def has_runs():
-        if not (folder / "dataset.npz").exists():
-            return False
-        with Store(folder) as store:
-            return bool(store.finished())
-
-    try:
-        wait_until(lambda: has_runs() or not process.is_alive(), "a run has finished")
-    finally:
-        process.kill()
-        process.join()
-    assert not survivors(process.pid)
+def test_three_kinds_of_classifiers_on_nine_classes_stopped_and_resumed(tmp_path, monkeypatch):
+    plan, folder = read_plan(PLAN), tmp_path / "study"
+    monkeypatch.setattr(scheduler, "_FIRST_SLICE", 0.0)  # else all runs may end at once
+    stop_study(plan, folder, lambda progress: progress.runs_done)
     kept = contents(folder)["runs"]
-    assert 0 < len(kept) < 15, "it was not killed on the way"
-    run_study(load_plan(plan), folder, jobs=1)
+    assert 0 < len(kept) < 15, "it was not stopped on the way"
+    run_study(plan, folder, jobs=1)
     found = contents(folder)
     assert kept.items() <= found["runs"].items()
     assert Counter(key.classifier for key in found["runs"]) == {"k-NN": 5, "Gaussian": 5, "SVM": 5}
@@ -96,7 +82,7 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
     }
     assert find(folder, Hyperparameters, "k-NN").settings == find(folder, GridFinding, "k-NN").result.best
     assert find(folder, Finished).at > find(folder, About).began
-    run_study(load_plan(plan), tmp_path / "undisturbed", jobs=1)
+    run_study(plan, tmp_path / "undisturbed", jobs=1)
     assert contents(tmp_path / "undisturbed") == found
 
 

@@ -227,4 +227,3 @@ def test_time_that_is_left_is_right_within_a_factor_of_two_from_a_tenth_of_the_w
     fractions = [told.fraction for _, told in seen]
     assert fractions == sorted(fractions)
     assert fractions[-1] == pytest.approx(1 - progress._REPORT_SECONDS / end, abs=0.1)  # the bar covers the report, too
-    monkeypatch.undo()

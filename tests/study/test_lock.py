@@ -3,7 +3,6 @@
 import errno
 import os
 import subprocess
-import time
 
 import pytest
 
@@ -11,7 +10,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import Store, run_study
 from pqswarm.study.store import lock_study
 from tests.study.studies import plan_toml, start_command, tiny
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import wait_until
 
 
 @pytest.mark.slow
@@ -69,10 +68,8 @@ def test_files_of_others_are_neither_followed_nor_emptied(tmp_path):
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
 def test_it_does_not_hang_on_a_pipe(tmp_path, kind):
     os.mkfifo(tmp_path / "study.lock") if kind == "pipe" else (tmp_path / "study.lock").mkdir()
-    start = time.monotonic()
     with pytest.raises(PqswarmError, match=r"study.lock is not a regular file"), lock_study(tmp_path):
         pass
-    assert time.monotonic() - start < PATIENCE
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])

@@ -17,7 +17,7 @@ from pqswarm.study import scheduler as scheduling
 from pqswarm.study.plan import MultiversePlan
 from pqswarm.study.plan_file import restore_plan
 from tests.cli.running import refused, run
-from tests.study.studies import contents, multiverse_toml, two_specifications_toml
+from tests.study.studies import contents, multiverse_toml, stop_study, two_specifications_toml
 
 CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
     f"d{i}": {name: {} for name in "abcd"} for i in range(2)
@@ -123,35 +123,23 @@ def test_no_reading_changes_another():
     assert shares == {("none", True): 32, ("with", False): 34}
 
 
-def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
-    plan = small()
-    specification = plan.multiverse.list_specifications()[2]
-    run_study(plan.plan_for(specification), tmp_path / "alone", jobs=1)
-    whole, alone = contents(finished), contents(tmp_path / "alone")
-    names = {f"{specification.name}, seed 1", f"{specification.name}, seed 2"}
-    assert names <= {key.dataset for key in whole["runs"]}
-    for key, one in alone["runs"].items():
-        assert whole["runs"][replace(key, dataset=f"{specification.name}, {key.dataset}")] == one
-    for (dataset, *place), found in alone["findings"].items():
-        assert whole["findings"][f"{specification.name}, {dataset}", *place] == found
-    assert {place[1] for place in alone["findings"]} >= {"StageTwo", "AllFeatures"}
-    assert not (finished / "datasets").exists()  # events are generated again if need be
-
-
-def test_the_command_runs_one_reading(finished, tmp_path, monkeypatch):
+def test_the_command_runs_one_reading_whose_cells_are_those_of_the_multiverse(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(multiverse_toml())
     assert "unknown specification 'r9'" in refused("study", "small.toml", "--reading", "r9")
     none = refused("study", "smoke", "--specification", "r1")
     assert "the plan has no multiverse, so it has no specification 'r1'" in none
     run("study", "small.toml", "--specification", "r2", "--jobs", "1")
-    whole = contents(finished)["runs"]
-    alone = contents(tmp_path / "study-small-r2")["runs"]
-    assert alone == {
+    whole, alone = contents(finished), contents(tmp_path / "study-small-r2")
+    assert alone["runs"] == {
         replace(key, dataset=key.dataset.partition(", ")[2]): one
-        for key, one in whole.items()
+        for key, one in whole["runs"].items()
         if key.dataset.startswith("r2, ")
     }
+    for (dataset, *place), found in alone["findings"].items():
+        assert whole["findings"][f"r2, {dataset}", *place] == found
+    assert {place[1] for place in alone["findings"]} >= {"StageTwo", "AllFeatures"}
+    assert not (finished / "datasets").exists()  # events are generated again if need be
 
 
 def test_files_of_all_runs(finished, tmp_path):
@@ -202,10 +190,9 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
     while interrupted < 100:
         try:
             run_study(plan, tmp_path / "killed", jobs=1, progress=die)
+            break
         except Killed:
             interrupted += 1
-            continue
-        break
     assert 0 < interrupted < 100
     run_study(plan, tmp_path / "processes", jobs=2)
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole") == contents(tmp_path / "processes")
@@ -285,15 +272,7 @@ def test_effects_are_logarithms_of_ratios_of_means(finished):
 
 @pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished")])
 def test_an_unfinished_multiverse_shows_its_finished_specifications(tmp_path, runs, told):
-    class Enough(Exception):
-        pass
-
-    def stop(progress):
-        if progress.runs_done >= runs:
-            raise Enough
-
-    with pytest.raises(Enough):
-        run_study(small(), tmp_path / "study", jobs=1, progress=stop)
+    stop_study(small(), tmp_path / "study", lambda progress: progress.runs_done >= runs)
     try:
         text = write_report(tmp_path / "study", "md").read_text()
     except PqswarmError as error:

@@ -1,7 +1,6 @@
 """Plans: the built-in ones, every kind of mistake, what is the same plan, and seeds."""
 
 import json
-import random
 import tomllib
 from math import inf
 
@@ -123,7 +122,6 @@ def test_defaults_are_those_of_the_paper():
         ('"aco"', '"ga"\nname = "GA"', "algorithms contains 'ga' and 'GA', both called 'GA'"),
         ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
         ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter 'swarm'"),
-        ('"bpso"', '"bpso"\nparameters.swarm_size = [3]', "algorithms[2]: swarm_size must be an int"),
         ('"ga"', '"ga"\nparameters = { size = 100 }', "size of ga is 100, but there are only 99 features"),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size must be an integer of at"),
         ('baseline = "2d-upso"', 'baseline = "sffs"', "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso"),
@@ -183,23 +181,18 @@ def test_files(tmp_path):
         load_plan(tmp_path / "latin.toml")
 
 
-def shuffled(tree, rng):
-    """The same mapping with its keys in another order, all the way down."""
-    if isinstance(tree, list):
-        return [shuffled(branch, rng) for branch in tree]
-    if not isinstance(tree, dict):
-        return tree
-    keys = rng.sample(list(tree), len(tree))
-    return {key: shuffled(tree[key], rng) for key in keys}
+def turned(tree):
+    """The same mapping with its keys in the opposite order, all the way down."""
+    if isinstance(tree, dict):
+        return {key: turned(tree[key]) for key in reversed(tree)}
+    return [turned(branch) for branch in tree] if isinstance(tree, list) else tree
 
 
 def test_canonical_form_does_not_depend_on_the_order_of_keys_nor_on_the_title():
     given = tomllib.loads(smoke('"bpso"', '"bpso"\nparameters = { swarm_size = 20, inertia = 0.5 }'))
-    plan = StudyPlan.model_validate(given)
-    for seed in range(5):
-        other = StudyPlan.model_validate(shuffled(given, random.Random(seed)) | {"title": f"Title {seed}"})
-        assert other.canonical() == plan.canonical()
-        assert other.differences(plan) == []
+    plan, other = (StudyPlan.model_validate(one) for one in (given, turned(given) | {"title": "Another title"}))
+    assert other.canonical() == plan.canonical()
+    assert other.differences(plan) == []
 
 
 def test_what_the_report_compares_decides_no_result():
@@ -216,8 +209,8 @@ def test_what_the_report_compares_decides_no_result():
 
 def test_order_of_parts_makes_no_difference():
     given = tomllib.loads(SMOKE)
-    turned = given | {key: given[key][::-1] for key in ("classifiers", "algorithms")}
-    assert StudyPlan.model_validate(turned).differences(load_plan("smoke")) == []
+    parts = {key: given[key][::-1] for key in ("classifiers", "algorithms")}
+    assert StudyPlan.model_validate(given | parts).differences(load_plan("smoke")) == []
 
 
 def test_a_kept_plan_is_read_back():

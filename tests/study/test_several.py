@@ -1,7 +1,6 @@
 """Studies on several data sets: the runs on each are those of a study on it alone; kills, processes and old files."""
 
 import shutil
-import sqlite3
 from contextlib import closing
 
 import numpy as np
@@ -14,7 +13,7 @@ from pqswarm.study.findings import AllFeatures, Finished, HeldOut
 from pqswarm.study.plan import change_plan
 from pqswarm.study.progress import Follower
 from tests.study.own_data import PLAN, flowers
-from tests.study.studies import plan_toml, seeded_toml, tiny
+from tests.study.studies import change_database, plan_toml, seeded_toml, tiny
 
 SEEDS = (3, 4, 5)
 
@@ -106,16 +105,14 @@ def test_wrong_plans(text, message):
 
 
 def test_a_report_names_the_data_sets_it_lacks(finished, tmp_path):
-    shutil.copytree(finished, tmp_path / "half")
-    with closing(sqlite3.connect(tmp_path / "half" / "study.sqlite")) as db, db:
-        db.execute("DELETE FROM runs WHERE dataset = 'seed 5' AND algorithm = 'ga'")
-    text = write_report(tmp_path / "half", "md").read_text(encoding="utf-8")
+    half = shutil.copytree(finished, tmp_path / "half")
+    change_database(half, "DELETE FROM runs WHERE dataset = 'seed 5' AND algorithm = 'ga'")
+    text = write_report(half, "md").read_text(encoding="utf-8")
     assert "2 data sets of 40 events" in text
     assert "seed 5 is left out" in text
-    with closing(sqlite3.connect(tmp_path / "half" / "study.sqlite")) as db, db:
-        db.execute("DELETE FROM runs WHERE dataset = 'seed 4' AND algorithm = 'sffs'")
-        db.execute("DELETE FROM findings WHERE dataset = 'seed 4' AND kind IN ('StageTwo', 'HeldOut')")
-    text = write_report(tmp_path / "half", "md", pairs=[("ga", "2d-upso")]).read_text(encoding="utf-8")
+    tests = "DELETE FROM findings WHERE dataset = 'seed 4' AND kind IN ('StageTwo', 'HeldOut')"
+    change_database(half, "DELETE FROM runs WHERE dataset = 'seed 4' AND algorithm = 'sffs'", tests)
+    text = write_report(half, "md", pairs=[("ga", "2d-upso")]).read_text(encoding="utf-8")
     assert "Runs are missing on seed 4" in text
     assert "GA (mean" in text  # the chosen pair
     with pytest.raises(PqswarmError, match="data set 'seed 9'"):

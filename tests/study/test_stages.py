@@ -17,12 +17,12 @@ from pqswarm.evaluation import CLASSIFIERS as REGISTERED
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.exact.naive_bayes.estimator import KernelNB
 from pqswarm.search import minimize
-from pqswarm.study import ClassifierPlan, Store, best_run, read_plan, run, run_study
+from pqswarm.study import ClassifierPlan, best_run, read_plan, run, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.run import choose_hyperparameters
 from pqswarm.study.worker import StudyProblem
 from tests.reference.classifiers import knn_predictions
-from tests.study.studies import FEW, LEVELS, contents, events_of_few, find, plan_toml, records, tiny
+from tests.study.studies import FEW, LEVELS, change_database, contents, events_of_few, find, plan_toml, records, tiny
 
 CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}
 
@@ -279,8 +279,7 @@ def test_predictions_are_those_of_the_estimator(name, n_jobs):
 
 def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
     before = contents(study_copy)
-    with Store(study_copy, write=True) as store:
-        store.database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
+    change_database(study_copy, "DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
     made, tested = [], []
 
     def make(plan, data, seed, levels, jobs, folder):
