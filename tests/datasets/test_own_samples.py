@@ -53,8 +53,7 @@ def test_frames_and_arrays():
     found = Samples.of(frame)
     assert (found.class_names, found.y.tolist()) == (("9", "10"), [1, 1, 0, 0])  # numbers are sorted as numbers
     assert Samples.of(found) is found
-    moved = frame[["species", "length", "width"]]
-    assert Samples.of(moved, label="species").digest == found.digest
+    assert Samples.of(frame[["species", "length", "width"]], label="species").digest == found.digest
     assert Samples.of((X, [10.0, 10.0, 9.0, 9.0])).feature_names == ("x0", "x1")
     assert Samples.of(np.array(X, dtype=object), [True, True, False, False]).class_names == ("False", "True")
     assert Samples.of(frame.astype({"length": object})).digest == found.digest
