@@ -117,8 +117,7 @@ def test_clock():
         "2024-02-29 00:01": 61.5,
     }
     clock = Clock()
-    found = [clock.seconds(text) for text in seconds]
-    assert found == pytest.approx(list(seconds.values()), abs=1e-9, nan_ok=True)
+    assert [clock.seconds(text) for text in seconds] == pytest.approx(list(seconds.values()), abs=1e-9, nan_ok=True)
     assert clock.first.isoformat() == "2024-02-28T23:59:58.500000"
     clock = Clock()
     assert [clock.seconds(text) for text in ("23:59:59", "23:59:59.5", "00:00:00.5", "00:00:01")] == [0, 0.5, 1.5, 2]
@@ -356,12 +355,12 @@ def lines_of(**changes):
         ("commas.cfg", lines_of().replace(b"Ua", b"," * 30_000), "more than 20000 characters"),
     ],
 )
-def test_time_is_linear_in_the_length_of_text(name, content, reason, tmp_path):
-    (tmp_path / name).write_bytes(content)
-    (tmp_path / name).with_suffix(".dat").write_bytes(b"1,0,1,2,3\n")
+def test_time_is_linear_in_the_length_of_text(save, name, content, reason):
+    path = save(content, name)
+    path.with_suffix(".dat").write_bytes(b"1,0,1,2,3\n")
     begin = time.process_time()
     with pytest.raises(RecordingError, match=reason):
-        read(tmp_path / name)
+        read(path)
     assert usual_seconds(time.process_time() - begin) < SECONDS
 
 
@@ -383,10 +382,9 @@ def test_many_status_channels_are_not_read_row_by_row():
 
 
 @pytest.mark.parametrize("times", [1, 30])
-def test_a_packed_record_is_unpacked_to_a_limit(times, tmp_path):
+def test_a_packed_record_is_unpacked_to_a_limit(save, times):
     records = [pqdif.container(), *[("observation", b"\0" * (60_000_000 // times))] * times]
-    path = tmp_path / "bomb.pqd"
-    path.write_bytes(pqdif.chain(records))
+    path = save(pqdif.chain(records), "bomb.pqd")
     assert path.stat().st_size < 100_000
     tracemalloc.start()
     with pytest.raises(RecordingError, match="over the limit"):
