@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import replace
+from datetime import datetime
 
 import comtrade
 import numpy as np
@@ -307,8 +308,10 @@ def recording():
 
 @pytest.mark.parametrize(("encoding", "levels"), [("ASCII", 99998), ("BINARY", 32767)])
 def test_round_trip(recording, tmp_path, encoding, levels):
+    recording = replace(recording, station="North", start=datetime(2026, 3, 2, 10, 15, 30, 412_000))
     path = write_comtrade(recording, tmp_path / "new" / "trip.cfg", encoding)
     back = read(path)
+    assert back.start == recording.start
     assert path.with_suffix(".dat").exists()
     assert back.format == f"COMTRADE 1999 {encoding}"
     assert (back.sampling_rate, back.nominal_frequency) == (recording.sampling_rate, 60.0)
@@ -317,7 +320,9 @@ def test_round_trip(recording, tmp_path, encoding, levels):
         step = np.nanmax(np.abs(old.samples)) / levels
         np.testing.assert_allclose(new.samples, old.samples, atol=0.51 * step)
     other = comtrade.load(str(path), str(path.with_suffix(".dat")), use_double_precision=True, use_numpy_arrays=True)
-    np.testing.assert_allclose(other.analog[0], back.channels[0].samples)
+    assert (other.station_name, other.start_timestamp) == ("North", back.start)
+    for values, channel in zip(other.analog, back.channels, strict=True):
+        np.testing.assert_allclose(values, channel.samples)
 
 
 def test_the_station_is_written(recording, tmp_path):
