@@ -1,6 +1,7 @@
 """The waveform viewer in a real browser: keys, wheel, cursors, zoom that refines, names that mean harm, all screens."""
 
 import pytest
+from tests.app.recordings_page import choose
 from tests.app.waves_page import write_page
 from tests.browser import DESKTOP, PHONE, needs_browser
 
@@ -54,8 +55,7 @@ def test_a_cursor_is_dragged_by_five_cycles(tab):
     tab.evaluate("viewer.center(2.2, 0.4); viewer.setCursor('A', 2.1); viewer.setCursor('B', 2.1)")
     settle(tab)
     x, y = tab.place(".cursor[data-cursor=B] .flag")
-    wide = tab.evaluate("viewer.width")
-    tab.drag((x, y), (x + 0.1 / 0.4 * wide, y + 60))
+    tab.drag((x, y), (x + 0.1 / 0.4 * tab.evaluate("viewer.width"), y + 60))
     settle(tab)
     assert read(tab, "delta") == "100.0 ms"
     assert read(tab, "cycles") == "5.0 cycles"
@@ -222,13 +222,11 @@ def test_groups_of_channels_are_shown_on_demand(tab):
 
 def test_colors_of_phases_by_convention(tab):
     stroke = "getComputedStyle(document.querySelector('path[data-channel=UA]')).stroke"
-    choose = "(name => { const one = document.querySelector('select.phases'); one.value = name; "
-    choose += "one.dispatchEvent(new Event('change')); })"
     usual = tab.evaluate(stroke)
-    tab.evaluate(f"{choose}('iec')")
+    choose(tab, "select.phases", "iec")
     assert tab.evaluate(stroke) == "rgb(123, 74, 18)"  # brown
     assert tab.evaluate("localStorage.getItem('pqswarm-phases')") == "iec"
-    tab.evaluate(f"{choose}('')")
+    choose(tab, "select.phases", "")
     assert tab.evaluate(stroke) == usual
 
 
