@@ -122,6 +122,7 @@ def test_agreement_in_words():
     assert said("sag", "sag") == "agree"
     assert said("sag", "sag_with_harmonics").startswith("partly agree: rules say sag, the model sag with harmonics")
     assert said("sag", "swell").startswith("disagree: rules say sag, the model swell")
+    assert said("oscillatory_transient", "notching").startswith("disagree: rules say oscillatory transient, the model")
     assert said("sag", "ferro_resonance") == (
         "cannot be compared: rules say sag, the model ferro resonance, which the rules do not know"
     )
