@@ -16,7 +16,7 @@ from tests.waiting import Clock
 from pqswarm.identify import Archive, Failure
 from pqswarm.identify.archive.files import look_at_file
 from pqswarm.identify.folder import watch
-from pqswarm.identify.folder.batch import Candidate, failure_of, find_batch_candidate, scan
+from pqswarm.identify.folder.batch import Candidate, find_batch_candidate, recording_failure, scan
 from pqswarm.recordings.files import find_partner
 
 
@@ -251,7 +251,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
     def analyze(path):
         tries.append(path)
-        return analyzed(failure_of(error, path, "") if len(tries) < 4 else found_in(path))
+        return analyzed(recording_failure(error, path, "") if len(tries) < 4 else found_in(path))
 
     place.put("a.csv", "sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)

@@ -9,7 +9,7 @@ from scipy import signal
 from tests.reference.steady import flicker_sensation
 
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.filters import butterworth_sections, filter_sections, response_at, settled_past
+from pqswarm.measure.filters import butterworth_sections, filter_sections, response_at, steady_filter_state
 from pqswarm.measure.steady.flicker import Flickermeter, short_term_severity
 
 TABLES = json.loads(Path(__file__).with_name("flicker_tables.json").read_text(encoding="utf-8"))
@@ -96,7 +96,7 @@ def test_filters_are_those_of_scipy(order, corner, high):
     waves = np.random.default_rng(3).normal(size=(2, 3000))
     sections = butterworth_sections(order, corner, 1300.0, high=high)
     reference = signal.butter(order, corner, "high" if high else "low", fs=1300.0, output="sos")
-    found, _ = filter_sections(sections, waves, settled_past(sections, np.zeros(2)))
+    found, _ = filter_sections(sections, waves, steady_filter_state(sections, np.zeros(2)))
     np.testing.assert_allclose(found, signal.sosfilt(reference, waves), atol=1e-11)
     assert response_at(sections, corner, 1300.0) == pytest.approx(0.5**0.5)
 

@@ -184,7 +184,7 @@ class _IdentifyResults:
 
     def _add(self, result: "Analysis | Failure") -> None:
         from pqswarm.identify import Failure
-        from pqswarm.identify.folder.batch import failure_of
+        from pqswarm.identify.folder.batch import recording_failure
 
         if isinstance(result, Failure):
             self.fail(result)
@@ -192,7 +192,7 @@ class _IdentifyResults:
         try:
             rows, text = self._describe(result)
         except Exception as error:  # noqa: BLE001 (any error is this recording's failure)
-            self.fail(failure_of(error, result.path, result.source))
+            self.fail(recording_failure(error, result.path, result.source))
             return
         self.rows += rows if "--csv" in self.outputs else ()
         self.n_events += len(rows)

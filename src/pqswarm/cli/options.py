@@ -203,7 +203,7 @@ def read_analysis_options(
     from pqswarm._base.checks import check_name
     from pqswarm.identify import default_model, load_model, load_site
     from pqswarm.recordings import STATES, Site
-    from pqswarm.recordings.site import read_reference, read_voltage
+    from pqswarm.recordings.site import read_reference, read_site_voltage
 
     given = None if site is None else load_site(site)
     if state:
@@ -222,7 +222,7 @@ def read_analysis_options(
         "site": given,
         "channels": channel or None,
         "reference": None if reference is None else read_reference("--reference", reference),
-        "nominal_voltage": None if nominal is None else read_voltage("--nominal", nominal),
+        "nominal_voltage": None if nominal is None else read_site_voltage("--nominal", nominal),
         "reading": reading,
         "model": default_model() if model is None else load_model(model),
     }

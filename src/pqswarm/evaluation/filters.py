@@ -268,9 +268,9 @@ class Filter:
             if self.needs_classes:
                 able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
                 raise PqswarmError(f"filter {self.name!r} needs classes, but y is continuous: use one of {able}.")
-            given = self._for_continuous(_fill_gaps_for_filter(data), target.astype(np.float64))
+            given = self._for_continuous(_impute_filter_input(data), target.astype(np.float64))
         else:
-            given = self._scores(_fill_gaps_for_filter(data), target)
+            given = self._scores(_impute_filter_input(data), target)
         scores = np.asarray(given, dtype=np.float64)
         if scores.shape != data.shape[1:]:
             raise PqswarmError(f"filter {self.name!r} must return one score per feature, not shape {scores.shape}.")
@@ -288,7 +288,7 @@ def _is_continuous_for_filter(y: AnyArray) -> bool:
         return bool(type_of_target(y) == "continuous")
 
 
-def _fill_gaps_for_filter(X: FloatArray) -> FloatArray:
+def _impute_filter_input(X: FloatArray) -> FloatArray:
     """The data with NaN replaced by medians."""
     missing = np.isnan(X)
     if missing.any():

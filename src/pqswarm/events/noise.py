@@ -83,7 +83,7 @@ def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) ->
     if np.ndim(signal) != 1:
         raise PqswarmError(f"noise is added to one signal at a time, of shape (n,), not {np.shape(signal)}.")
     out = np.empty(len(signal))
-    _write_noisy(signal, snr, lambda noise: generator.random(out=noise), out)
+    _write_signal_with_noise(signal, snr, lambda noise: generator.random(out=noise), out)
     return out
 
 
@@ -92,10 +92,12 @@ def write_noisy(signal: FloatArray, snr: float, seed: int, out: FloatArray) -> N
     from pqswarm._kernels.random import fill_uniform
 
     key = np.array([1, np.float64(snr).view(np.uint64)], dtype=np.uint64)
-    _write_noisy(signal, snr, lambda noise: fill_uniform(np.uint64(seed), key, noise), out)
+    _write_signal_with_noise(signal, snr, lambda noise: fill_uniform(np.uint64(seed), key, noise), out)
 
 
-def _write_noisy(signal: FloatArray, snr: float, fill: Callable[[FloatArray], Any], out: FloatArray) -> None:
+def _write_signal_with_noise(
+    signal: FloatArray, snr: float, fill: Callable[[FloatArray], Any], out: FloatArray
+) -> None:
     """Write the signal with noise to `out`; `fill` draws uniform numbers."""
     signal = np.ascontiguousarray(signal, dtype=np.float64)
     if snr == inf or not signal.any():

@@ -39,7 +39,7 @@ from pqswarm.identify.features import (
     usable_features,
     uses_wavelet_features,
 )
-from pqswarm.identify.folder.batch import Failure, failure_of, find_batch_candidate, identify_file
+from pqswarm.identify.folder.batch import Failure, find_batch_candidate, identify_file, recording_failure
 from pqswarm.identify.model import (
     COARSE_CODES,
     CODES,
@@ -292,7 +292,7 @@ def _find_corrected_in_file(
     try:
         digest = find_batch_candidate(path).digest()
     except (OSError, ValueError) as error:
-        return [f"{file_text(path)}: {failure_of(error, path, '').reason.rstrip('.')}"]
+        return [f"{file_text(path)}: {recording_failure(error, path, '').reason.rstrip('.')}"]
     known = [one for one in corrections if one.digest == digest]
     found: list[CorrectedEvent | str] = []
     if len(known) < len(corrections):

@@ -45,7 +45,7 @@ def response_at(sections: FloatArray, frequency: float, sampling_rate: float) ->
     return float(np.abs(np.prod(sections[:, :3] @ delays / (sections[:, 3:] @ delays))))
 
 
-def settled_past(sections: FloatArray, level: FloatArray) -> _Past:
+def steady_filter_state(sections: FloatArray, level: FloatArray) -> _Past:
     """Return the state of sections whose input has always been this, (n_channels,)."""
     past: _Past = []
     for section in sections:

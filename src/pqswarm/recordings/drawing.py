@@ -72,7 +72,7 @@ def encode_status_channels(
     ]
 
 
-def describe_view(
+def describe_drawn_view(
     view: EnvelopeView,
     sampling_rate: float,
     channels: Sequence[int] | None = None,

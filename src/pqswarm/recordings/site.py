@@ -69,7 +69,7 @@ _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTAGE = re.compile(r"\s*([0-9][0-9.eE+-]*)\s*([^\s\d].*)?")
 
 
-def read_voltage(key: str, value: object) -> float:
+def read_site_voltage(key: str, value: object) -> float:
     """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``."""
     volts: object = value
     if isinstance(value, str):
@@ -93,7 +93,7 @@ def read_reference(key: str, value: object) -> str | float:
         if value not in _REFERENCES:
             raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))
         return value
-    return read_voltage(key, value)
+    return read_site_voltage(key, value)
 
 
 def _check_site_unit(text: str) -> str:
@@ -118,7 +118,7 @@ Text = Annotated[str, AfterValidator(clean_name)]
 Unit = Annotated[Text, AfterValidator(_check_site_unit)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _NONE_IF_EMPTY = AfterValidator(lambda text: text or None)
-Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
+Voltage = Annotated[float, BeforeValidator(partial(read_site_voltage, ""))]
 
 
 class _SiteTable(BaseModel):

@@ -498,12 +498,12 @@ def _list_consistency_checks(study: DatasetSummary) -> Iterator[tuple[bool, str]
         masks = [record.mask for record in records] + ([] if classifier.smaller is None else [classifier.smaller.mask])
         yield all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {classifier.name}"
         yield (
-            _is_consistent_with_limits(classifier.all_features, 1.0),
+            _are_stored_numbers_up_to(classifier.all_features, 1.0),
             f"the error of all features of {classifier.name}",
         )
         if classifier.smaller is not None:
             rates = [classifier.smaller.error, classifier.smaller.standard_error]
-            yield _is_consistent_with_limits(rates, 1.0), "the smaller subset"
+            yield _are_stored_numbers_up_to(rates, 1.0), "the smaller subset"
         if classifier.grid is not None:
             yield _is_consistent_grid(classifier.grid), "the search of hyperparameters"
         yield _is_consistent_held_out(classifier), f"the held-out data of {classifier.name}"
@@ -516,7 +516,7 @@ def _list_consistency_checks(study: DatasetSummary) -> Iterator[tuple[bool, str]
             known = {*classifier.groups, *classifier.ensembles}
             fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= known
             yield (
-                fits and all(_is_consistent_with_limits(some, 100.0) for some in percents),
+                fits and all(_are_stored_numbers_up_to(some, 100.0) for some in percents),
                 f"stage II of {classifier.name}",
             )
             for table in (classifier.noise.before, classifier.noise.after):
@@ -530,21 +530,21 @@ def _is_consistent_run(record: RunRecord) -> bool:
     result = record.result
     steps = record.result.improvements
     counted = isinstance(result.n_evaluations, int) and result.n_evaluations > 0 and record.key.run >= 0
-    if not (counted and _is_consistent_with_limits(result.error, 1.0) and 0.0 <= record.seconds < inf and len(steps)):
+    if not (counted and _are_stored_numbers_up_to(result.error, 1.0) and 0.0 <= record.seconds < inf and len(steps)):
         return False
     if np.isnan(steps).any() or not np.isfinite(steps[-1]).all() or (np.diff(steps[:, 0]) < 0).any():
         return False
     if result.front_masks is None or result.front_errors is None:
         return True
     fits = result.front_masks.shape[1:] == result.mask.shape and bool(result.front_masks.any(axis=1).all())
-    return fits and _is_consistent_with_limits(result.front_errors, 1.0)
+    return fits and _are_stored_numbers_up_to(result.front_errors, 1.0)
 
 
 def _is_consistent_grid(grid: GridSearchResult) -> bool:
     shapes = {len(point) for point in grid.points} == {len(grid.names)} and bool(grid.names)
     fits = grid.accuracies.shape == (len(grid.points),) and len(grid.usable) in (0, len(grid.points))
     plain = all(isinstance(value, str | int | float) for point in grid.points for value in point)
-    return shapes and fits and plain and _is_consistent_with_limits(grid.accuracies, 1.0)
+    return shapes and fits and plain and _are_stored_numbers_up_to(grid.accuracies, 1.0)
 
 
 def _is_consistent_held_out(classifier: ClassifierSummary) -> bool:
@@ -553,10 +553,10 @@ def _is_consistent_held_out(classifier: ClassifierSummary) -> bool:
     known |= set() if classifier.smaller is None else {ONE_STANDARD_ERROR}
     fits = not tested or {ALL_FEATURES, classifier.baseline} <= tested <= known
     rates = [errors[~np.isnan(errors)] for errors in classifier.held_out.values()]
-    return fits and all(_is_consistent_with_limits(some, 1.0) for some in rates)
+    return fits and all(_are_stored_numbers_up_to(some, 1.0) for some in rates)
 
 
-def _is_consistent_with_limits(values: ArrayLike, maximum: float) -> bool:
+def _are_stored_numbers_up_to(values: ArrayLike, maximum: float) -> bool:
     """Whether all values are numbers from 0 to `maximum`."""
     numbers = np.asarray(values)
     return numbers.dtype.kind in "fi" and bool(((numbers >= 0.0) & (numbers <= maximum)).all())

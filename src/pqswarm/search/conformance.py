@@ -299,7 +299,7 @@ def check_renaming(search: _Class) -> None:
     plain = _RuggedLandscape(n)
     renamed = _RuggedLandscape(n, order)
     one = search(n, 4)
-    other = _renumbered_search(search, n, order)
+    other = _search_of_renumbered_features(search, n, order)
     for _ in range(40):
         if one.done:
             break
@@ -312,7 +312,7 @@ def check_renaming(search: _Class) -> None:
         other.tell(twins, renamed.errors(twins))
 
 
-def _renumbered_search(search: _Class, n: int, order: IntArray) -> Search:
+def _search_of_renumbered_features(search: _Class, n: int, order: IntArray) -> Search:
     """The search with seed 4, with all draws renumbered."""
 
     class Twin(search):  # type: ignore[misc, valid-type]

@@ -111,7 +111,7 @@ class _ResultFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.separator, lines = _result_lines(path, _read_results_text(path))
+        self.separator, lines = _results_csv_lines(path, _read_results_text(path))
         if not lines:
             raise FileFormatError(f"{path} is empty: its first line must name the algorithms.")
         (_, header), *self.lines = lines
@@ -251,7 +251,7 @@ def _read_results_text(path: Path) -> str:
     return text
 
 
-def _result_lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
+def _results_csv_lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
     """Return the separator, and number and cells of each non-empty line."""
     number = 1
     try:

@@ -10,8 +10,8 @@ import numpy as np
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope, RecordingSource
 from pqswarm.recordings.drawing import (
+    describe_drawn_view,
     describe_header,
-    describe_view,
     encode_status_channels,
     encode_thinned_series,
 )
@@ -75,7 +75,7 @@ class OpenRecording:
         """Return the waveforms of an interval [s], thinned to what can be drawn; of some channels, or of all."""
         rate = self.source.sampling_rate
         found = self.envelope.view(floor(start * rate), ceil(end * rate), min(max(points, 1), MAX_POINTS), check)
-        return describe_view(found, rate, channels, at_place=True)
+        return describe_drawn_view(found, rate, channels, at_place=True)
 
     def measure(self, moment: float, cycles: int, channels: Sequence[int] | None = None) -> dict[str, Any]:
         """Return phasors, symmetrical components and spectra just before a point in time [s], or an error."""

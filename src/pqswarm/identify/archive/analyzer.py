@@ -20,7 +20,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.files import LEASE, SeenFile, look_at_file
 from pqswarm.identify.archive.picture import RecordingFacts, look_at_recording
-from pqswarm.identify.folder.batch import Failure, failure_of, find_batch_candidate, identify_file
+from pqswarm.identify.folder.batch import Failure, find_batch_candidate, identify_file, recording_failure
 from pqswarm.identify.model import Model, default_model, load_model
 from pqswarm.recordings import RecordingSource, Site, open_recordings
 
@@ -137,7 +137,7 @@ def analyze_into_archive(
         with analyzer_heartbeat(archive, [file.content]):
             found = analyze(file.path)
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
-        found = AnalyzedFile((failure_of(error, file.path, ""),))
+        found = AnalyzedFile((recording_failure(error, file.path, ""),))
     except BaseException:
         archive.files.release([file.content])
         raise
@@ -246,7 +246,7 @@ def _claim_for_analyzer(archive: "Archive | None", path: Path, again: bool) -> _
         file = before if before is not None and is_known else look_at_file(candidate, before)
         archive.files.register([] if is_known else [file])
     except (OSError, PqswarmError) as error:
-        return _AnalyzerFile(path, None, "failed", failure=failure_of(error, path, ""))
+        return _AnalyzerFile(path, None, "failed", failure=recording_failure(error, path, ""))
     return _AnalyzerFile(path, file, archive.files.claim(file.content, again=again))
 
 

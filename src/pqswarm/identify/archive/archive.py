@@ -20,7 +20,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import NOT_AN_EVENT, Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal_rows, update
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reads_archive, seal_rows, update
 from pqswarm.identify.archive.deliveries import Deliveries
 from pqswarm.identify.archive.events import (
     ArchivedEvents,
@@ -97,7 +97,7 @@ class Archive:
         """Close the file."""
         self.database.close()
 
-    @reading
+    @reads_archive
     def counts(self) -> dict[str, int]:
         """Return the numbers of files, recordings and events, and of contents that wait or failed."""
         return self.database.named_rows(
@@ -108,7 +108,7 @@ class Archive:
             " (SELECT count(*) FROM contents WHERE state = 'failed') AS failed"
         )[0]
 
-    @reading
+    @reads_archive
     def revision(self) -> int:
         """Return a number that grows whenever a recording or correction is written."""
         return int(self.database.rows("SELECT last FROM revisions")[0][0])
@@ -160,7 +160,7 @@ class Archive:
             database.execute("DELETE FROM claims WHERE digest = ?", (file.content,))
         return writer.n_new
 
-    @reading
+    @reads_archive
     def _events_before(self, content: str) -> list[dict[str, Any]]:
         """Events of the earlier analysis of a content, or of what it has grown from."""
         query = (
@@ -259,7 +259,7 @@ class Archive:
                     database.execute(f"DELETE FROM {table} WHERE content = ?", (owned,))
             self.database.next_revision()
 
-    @reading
+    @reads_archive
     def analysis(self, recording: int) -> Analysis | None:
         """Return the analysis of a recording, with corrections and notes; None if it failed."""
         sealed = f"{intact('recordings')} AND {intact('recording_records')}"
@@ -279,7 +279,7 @@ class Archive:
         incidents = [record for (record,) in self.database.rows(query, recording)]
         return read_analysis(head, events, incidents, name, map(note_text, self.notes(recording)))
 
-    @reading
+    @reads_archive
     def corrected(self, analysis: Analysis, content: str) -> Analysis:
         """Return a new analysis of a recording of a content to pass on: with the corrections and notes of the archive.
 
@@ -293,14 +293,14 @@ class Archive:
         corrections = self.events.corrections_of(content, position)
         return leave_out_hidden(apply_corrections(analysis, corrections, self.notes(recording)))
 
-    @reading
+    @reads_archive
     def kept(self, recording: int) -> dict[str, Any]:
         """Return what is kept of a recording besides its analysis, see RecordingFacts; empty if there is nothing."""
         query = f"SELECT picture FROM recording_records WHERE recording = ? AND {intact('recording_records')}"
         ((text,),) = self.database.rows(query, recording)
         return dict(json.loads(text or "{}"))
 
-    @reading
+    @reads_archive
     def results(self, content: str, path: str = "") -> list[Analysis | Failure]:
         """Return the stored results of a content to pass on: an analysis or failure per recording.
 
@@ -316,7 +316,7 @@ class Archive:
 
     # Recordings
 
-    @reading
+    @reads_archive
     def find(self, name: str, owner: str = "") -> dict[str, Any] | None:
         """Return a recording by its ID in URLs, if it is public or of an owner."""
         if not _RECORDING_ID.fullmatch(name):
@@ -327,7 +327,7 @@ class Archive:
         rows = self.database.named_rows(query, start, f"{start}g", position, owner)
         return _archive_recording(rows[0]) if len(rows) == 1 else None
 
-    @reading
+    @reads_archive
     def recordings(
         self, *, owner: str = "", after: str = "", limit: int = 100, state: str = "", station: int = 0, text: str = ""
     ) -> dict[str, Any]:
@@ -361,7 +361,7 @@ class Archive:
 
     # Corrections
 
-    @reading
+    @reads_archive
     def correct(
         self, recording: int, position: int, label: str, by: str, note: str = "", *, what: str = "class"
     ) -> None:
@@ -411,7 +411,7 @@ class Archive:
             insert(database, "corrections", values)
             self._write_corrections(database, recording)
 
-    @reading
+    @reads_archive
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what was found."""
         query = (
@@ -434,7 +434,7 @@ class Archive:
             )
         return log
 
-    @reading
+    @reads_archive
     def class_corrections(self) -> list[Correction]:
         """Return the corrected classes in force, to train with; uploads and what is no event are left out."""
         query = (
@@ -503,7 +503,7 @@ class Archive:
 
     # Stations
 
-    @reading
+    @reads_archive
     def stations(self) -> list[dict[str, Any]]:
         """Return the stations: ID, name, numbers of recordings and events, site as TOML, and who edited it when."""
         query = (
@@ -520,7 +520,7 @@ class Archive:
             for station in self.database.named_rows(query)
         ]
 
-    @reading
+    @reads_archive
     def sites(self) -> dict[str, Site]:
         """Return the sites of the stations that have one, by the name of the station."""
         rows = self.database.rows(f"SELECT name, site FROM stations WHERE site != '' AND {intact('stations')}")

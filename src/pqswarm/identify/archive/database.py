@@ -54,7 +54,7 @@ _STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, Arithme
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 
 
-def reading(method: _Read) -> _Read:
+def reads_archive(method: _Read) -> _Read:
     """Let a method of an archive, or of a part of it, explain what a damaged file does to it."""
 
     @wraps(method)

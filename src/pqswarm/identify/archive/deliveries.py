@@ -8,7 +8,7 @@ from typing import Any
 
 from pqswarm._base.text import json_text
 from pqswarm.identify.analysis import COLUMNS
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reading, seal_rows
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, intact, reads_archive, seal_rows
 from pqswarm.identify.archive.events import ArchivedEvents
 
 _MAX_SKIPPED = 1000
@@ -37,7 +37,7 @@ class Deliveries:
         self.database = database
         self.events = events
 
-    @reading
+    @reads_archive
     def progress(self, receiver: str) -> tuple[int, int | None]:
         """Return the number of the last event delivered to a receiver, and the length of its file [byte] or None."""
         rows = self.database.rows(
@@ -45,7 +45,7 @@ class Deliveries:
         )
         return (int(rows[0][0]), rows[0][1]) if rows else (0, None)
 
-    @reading
+    @reads_archive
     def pending(self, receiver: str, below: Path, limit: int = 200) -> list[Delivery]:
         """Return the next events to deliver to a receiver, of files below a folder."""
         low = os.fsencode(below) + os.sep.encode()
@@ -94,7 +94,7 @@ class Deliveries:
                 seal_rows(database, "receivers", "name = ?", (receiver,))
         return enough
 
-    @reading
+    @reads_archive
     def refused(self) -> list[tuple[str, str, str]]:
         """Return the events that receivers refused: receiver, key and reason."""
         query = (

@@ -9,7 +9,7 @@ from typing import Any
 from pqswarm._base.text import file_text, json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, cut_side, event_row
-from pqswarm.identify.archive.database import ArchiveDatabase, intact, reading
+from pqswarm.identify.archive.database import ArchiveDatabase, intact, reads_archive
 from pqswarm.identify.tolerance import rank_event, tolerance_curve_point
 from pqswarm.measure.incidents.stages import Incident
 
@@ -152,7 +152,7 @@ class ArchivedEvents:
     def __init__(self, database: ArchiveDatabase) -> None:
         self.database = database
 
-    @reading
+    @reads_archive
     def rows(self, numbers: list[int]) -> dict[int, dict[str, Any]]:
         """Return the rows of events: the keys of COLUMNS, their place, and values for lists."""
         rows = {row["number"]: row for row in self._read(_AMONG, json.dumps(numbers))}
@@ -165,12 +165,12 @@ class ArchivedEvents:
             yield from rows
             last = rows[-1]["number"]
 
-    @reading
+    @reads_archive
     def of_recording(self, recording: int) -> list[dict[str, Any]]:
         """Return the rows of all events of a recording, also hidden ones."""
         return list(self._read("recordings.id = ? ORDER BY events.position", recording))
 
-    @reading
+    @reads_archive
     def places(self, numbers: list[int]) -> dict[int, dict[str, Any]]:
         """Return the recording, position and title of events, for points of charts."""
         query = (
@@ -189,7 +189,7 @@ class ArchivedEvents:
             }
         return places
 
-    @reading
+    @reads_archive
     def corrections_of(self, content: str, position: int) -> list[dict[str, Any]]:
         """Return the corrections of a recording in order, also withdrawn ones, as plain values."""
         query = (
@@ -200,7 +200,7 @@ class ArchivedEvents:
             row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content, position)
         ]
 
-    @reading
+    @reads_archive
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
         query = (

@@ -14,7 +14,7 @@ from typing import Any
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
-from pqswarm.identify.archive.database import ArchiveDatabase, insert, reading, seal_rows, update
+from pqswarm.identify.archive.database import ArchiveDatabase, insert, reads_archive, seal_rows, update
 from pqswarm.identify.folder.batch import Candidate
 
 LEASE = 120.0
@@ -110,24 +110,24 @@ class ArchiveFiles:
             database.execute(f"DELETE FROM claims WHERE {nowhere}")
             database.execute(f"DELETE FROM contents WHERE state = 'waiting' AND at = '' AND {nowhere}")
 
-    @reading
+    @reads_archive
     def all(self, below: Path | None = None) -> dict[Path, SeenFile]:
         """Return the known files, or those below a folder."""
         low = b"" if below is None else os.fsencode(below) + os.sep.encode()
         high = b"\xff" if below is None else low[:-1] + bytes([low[-1] + 1])
         return {file.path: file for file in self._find("path >= ? AND path < ?", low, high)}
 
-    @reading
+    @reads_archive
     def get(self, path: Path) -> SeenFile | None:
         """Return what is known of a file."""
         return next(self._find("path = ?", os.fsencode(path)), None)
 
-    @reading
+    @reads_archive
     def waiting(self, owner: str = "", limit: int = -1) -> list[SeenFile]:
         """Return the files whose content waits to be analyzed, public or of an owner."""
         return list(self._find("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
 
-    @reading
+    @reads_archive
     def by_content(self, contents: list[str]) -> dict[str, list[SeenFile]]:
         """Return the files that hold some contents."""
         files: dict[str, list[SeenFile]] = {}

@@ -12,7 +12,7 @@ from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.tolerance import RMS
 from pqswarm.measure import Event
 from pqswarm.recordings import Envelope, RecordingSource
-from pqswarm.recordings.drawing import describe_view
+from pqswarm.recordings.drawing import describe_drawn_view
 from pqswarm.recordings.envelope import EnvelopeView
 
 _COLUMNS = 240
@@ -45,7 +45,7 @@ def look_at_recording(source: RecordingSource, analysis: Analysis) -> RecordingF
     moments = [find_worst_cycle(analysis, one.event) for one in analysis.events]
     kept = {
         "numbers": channels,
-        "view": describe_view(view, source.sampling_rate, channels, pack_extremes),
+        "view": describe_drawn_view(view, source.sampling_rate, channels, pack_picture),
         "dead": find_dead_channels(source, view, analysis),
         "worst_ends": [None if one is None else one + 0.5 / analysis.frequency for one in moments],
     }
@@ -87,7 +87,7 @@ def find_worst_cycle(analysis: Analysis, event: Event) -> float | None:
     return float(series.time[inside[np.nanargmax(urms) if event.type == "swell" else np.nanargmin(urms)]])
 
 
-def pack_extremes(low: Any, high: Any = None) -> dict[str, Any]:
+def pack_picture(low: Any, high: Any = None) -> dict[str, Any]:
     """Return values as base64 of 16-bit integers over their range; -32768 is a gap."""
     lines = [np.asarray(line, np.float64) for line in (low, high) if line is not None]
     known = np.concatenate(lines)

@@ -15,7 +15,7 @@ import numpy as np
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.archive import Archive
-from pqswarm.identify.archive.database import ArchiveDatabase, reading
+from pqswarm.identify.archive.database import ArchiveDatabase, reads_archive
 from pqswarm.identify.archive.events import from_event_microseconds, read_event_moment
 from pqswarm.identify.tolerance import AGGREGATION, ITIC, SEMI, ToleranceCurve
 from pqswarm.measure.event import EVENT_TYPES
@@ -151,7 +151,7 @@ class ArchiveQueries:
         """The file of the archive."""
         return self.archive.database
 
-    @reading
+    @reads_archive
     def table(self) -> EventColumns:
         """Return all events, up to date."""
         with self._lock:
@@ -222,7 +222,7 @@ class ArchiveQueries:
 
     # Answers
 
-    @reading
+    @reads_archive
     def page(self, chosen: EventFilter, order: str = "newest", after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return a page of the events: their rows, the total, the numbers by type, and the key of the next page."""
         table = self.table()
@@ -258,7 +258,7 @@ class ArchiveQueries:
         """Return the number of events of each type."""
         return {TYPE_NAMES[i]: int(n) for i, n in enumerate(np.bincount(table["type"][mask])) if n}
 
-    @reading
+    @reads_archive
     def months(self, chosen: EventFilter) -> list[dict[str, Any]]:
         """Return the number of events of each month, by type; months without events between others are included.
 
@@ -283,7 +283,7 @@ class ArchiveQueries:
             for month, line in zip(months[edges], lines, strict=True)
         ]
 
-    @reading
+    @reads_archive
     def hours(self, chosen: EventFilter) -> list[list[int]]:
         """Return the number of events by weekday (Monday first) and hour of the day, 7 lists of 24."""
         hours = self._timed(chosen)[0] // (3600 * _SECOND)
@@ -297,7 +297,7 @@ class ArchiveQueries:
         mask = self.mask(table, chosen) & (table["start"] != NO_TIME)
         return table["start"][mask], table["type"][mask]
 
-    @reading
+    @reads_archive
     def sarfi(self, chosen: EventFilter) -> list[dict[str, Any]]:
         """Return SARFI counts after IEEE 1564 of each station and year.
 
@@ -331,7 +331,7 @@ class ArchiveQueries:
             for key in np.flatnonzero(counted["events"])
         ]
 
-    @reading
+    @reads_archive
     def scatter(self, chosen: EventFilter) -> dict[str, Any]:
         """Return duration [s] against voltage [%] of the selected events: as points, or if they are many as bins."""
         table = self.table()
@@ -360,7 +360,7 @@ class ArchiveQueries:
                 answer["bins"].append({**edges, "n": total, "type": TYPE_NAMES[int(here.argmax())]})
         return answer
 
-    @reading
+    @reads_archive
     def others(self, recording: int, seconds: float = 5.0, owner: str = "", limit: int = 200) -> list[dict[str, Any]]:
         """Return the events of other recordings that overlap a recording, or are at most `seconds` away.
 
@@ -395,7 +395,7 @@ class ArchiveQueries:
         """Return the names of the stations."""
         return dict(self.database.rows("SELECT id, name FROM stations"))
 
-    @reading
+    @reads_archive
     def facets(self, owner: str = "") -> dict[str, Any]:
         """Return what can be selected: stations, types, classes and causes with their numbers of events, and dates."""
         table = self.table()

@@ -326,7 +326,7 @@ def identify_file(
     try:
         sources = open_for_analysis(path, site, reading)
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
-        yield failure_of(error, path, "")
+        yield recording_failure(error, path, "")
         return
     stops: list[Exception] = []
 
@@ -362,7 +362,7 @@ def identify_file(
         except Exception as error:
             if stops:
                 raise
-            failure = failure_of(error, path, source.source)
+            failure = recording_failure(error, path, source.source)
             if analysis is not None:  # the analysis is valid: `after` failed
                 yield analysis
             yield failure
@@ -392,7 +392,7 @@ def _batch_nominal_voltages(site: Site, source: RecordingSource) -> float | dict
     return given or None
 
 
-def failure_of(error: Exception, path: str | Path, source: str) -> Failure:
+def recording_failure(error: Exception, path: str | Path, source: str) -> Failure:
     """Turn an error into the failure of a file."""
     reason = " ".join(str(error).split())
     for name in (file_text(path), str(path), source, Path(path).name):

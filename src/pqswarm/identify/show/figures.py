@@ -103,7 +103,7 @@ def draw_figure_name(text: str, otherwise: str = "") -> str:
     return re.sub(f"{_MISSING}+", "…", "".join(letter or _MISSING for letter in letters))
 
 
-def shorten_to_font_width(text: str, limit: int, *, keep: int = 0) -> str:
+def shorten_figure_text(text: str, limit: int, *, keep: int = 0) -> str:
     """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`."""
     text = " ".join(text.split())
     if _figure_font_width(text) <= limit:
@@ -313,7 +313,7 @@ def _draw_figure_lines(axis: Axes, lines: Sequence[_FigureLine], scale: float, u
             color=line.color,
             ls=line.dashes,
             lw=0.8,
-            label=shorten_to_font_width(line.name, 18, keep=5),
+            label=shorten_figure_text(line.name, 18, keep=5),
         )
     axis.set_ylabel(f"{'voltage' if unit == 'V' else 'current'} [{prefix}{unit}]")
     legend = axis.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.2, handlelength=1.2)
@@ -388,7 +388,7 @@ def _figure_title(
         f"{name}: {frequency_text(recording.sampling_rate)}; {end - start:.3g} s from {start:.4g} s; "
         f"the event starts at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
     )
-    return [shorten_to_font_width(draw_figure_name(line), 112) for line in lines if line]
+    return [shorten_figure_text(draw_figure_name(line), 112) for line in lines if line]
 
 
 _A4_WIDTH = 8.27
@@ -498,9 +498,9 @@ def _fit_sheet_text(text: str, size: float, width: float, *, keep: int = 0, is_b
         return text
     while high - low > 1:  # letters that fit
         middle = (low + high) // 2
-        fits = _sheet_text_width(shorten_to_font_width(text, middle, keep=keep), size, is_bold=is_bold) <= width
+        fits = _sheet_text_width(shorten_figure_text(text, middle, keep=keep), size, is_bold=is_bold) <= width
         low, high = (middle, high) if fits else (low, middle)
-    return shorten_to_font_width(text, low, keep=keep)
+    return shorten_figure_text(text, low, keep=keep)
 
 
 def _wrap_sheet_text(text: str, size: float, width: float, n_lines: int, *, is_bold: bool = False) -> list[str]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel, oscillation_word
-from pqswarm.measure.filters import butterworth_sections, filter_sections, settled_past
+from pqswarm.measure.filters import butterworth_sections, filter_sections, steady_filter_state
 
 CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""
@@ -168,7 +168,7 @@ def _high_pass_residual(residual: FloatArray, sampling_rate: float, frequency: f
     out = np.full(residual.size, np.nan)
     if known.size:
         sections = _high_pass_sections(CUTOFF * frequency, sampling_rate)
-        past = settled_past(sections, np.zeros(1))
+        past = steady_filter_state(sections, np.zeros(1))
         out[known[0] : known[-1] + 1] = filter_sections(sections, residual[None, known[0] : known[-1] + 1], past)[0]
     return out
 

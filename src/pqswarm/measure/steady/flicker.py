@@ -14,7 +14,7 @@ from pqswarm.measure.filters import (
     butterworth_sections,
     filter_sections,
     response_at,
-    settled_past,
+    steady_filter_state,
 )
 from pqswarm.measure.thresholds import Thresholds
 
@@ -350,12 +350,12 @@ class _FlickerFilters:
 
     def __init__(self, rate: float, nominal_frequency: float, lamp: _FlickerLamp, n_channels: int) -> None:
         self.weight, self.level, self.smooth, self.gain = _design_flicker_filters(rate, nominal_frequency, lamp)
-        self._past = [settled_past(one, np.zeros(n_channels)) for one in (self.level, self.weight, self.smooth)]
+        self._past = [steady_filter_state(one, np.zeros(n_channels)) for one in (self.level, self.weight, self.smooth)]
 
     def start(self, mean_square: FloatArray) -> None:
         """Begin as if the level had always been this; channels are the first axis."""
-        self._past[0] = settled_past(self.level, mean_square)
-        self._past[1] = settled_past(self.weight, np.ones(mean_square.size))
+        self._past[0] = steady_filter_state(self.level, mean_square)
+        self._past[1] = steady_filter_state(self.weight, np.ones(mean_square.size))
 
     def run(self, square: FloatArray) -> FloatArray:
         """Filter the next values of the square."""

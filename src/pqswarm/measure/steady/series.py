@@ -264,7 +264,7 @@ class SteadySeries:
     @property
     def intervals(self) -> IntArray:
         """The ten minutes to which each window belongs, from the first sample."""
-        return interval_of(self.edges[:-1])
+        return ten_minutes_of(self.edges[:-1])
 
     def quiet_windows(self, quiet: BoolArray | Sequence[tuple[float, float]]) -> BoolArray:
         """Mark the windows that have a part in certain times.
@@ -289,7 +289,7 @@ class SteadySeries:
         return marked
 
 
-def interval_of(start: FloatArray) -> IntArray:
+def ten_minutes_of(start: FloatArray) -> IntArray:
     """Number of the ten minutes in which each time [s] lies."""
     return np.floor(start / INTERVAL + 1e-9).astype(np.int64)
 
@@ -497,7 +497,7 @@ class SteadyMeter:
         good: BoolArray = np.all(known[:, :used].reshape(known.shape[0], n_windows, length), axis=-1)
         self._windows.append(self._meter.measure(samples, good))
         starts = self._position + np.arange(n_windows) * length
-        intervals = interval_of(starts / self._meter.sampling_rate)
+        intervals = ten_minutes_of(starts / self._meter.sampling_rate)
         self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, intervals)
         self._starts.append(starts)
         self._position += used

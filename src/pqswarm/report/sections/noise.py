@@ -51,7 +51,7 @@ def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Conte
         tested[ALL_FEATURES],
         study.palette,
     )
-    tables = (noise_table(study, classifier, noise), contrast_table(study, classifier, noise))
+    tables = (noise_table(study, classifier, noise), noise_contrast_table(study, classifier, noise))
     own = [table for table in tables if table is not None and not study.plan.paper]  # else they are shown before
     return Content(
         drawings=[drawing],
@@ -197,7 +197,7 @@ def noise_table(study: DatasetSummary, classifier: ClassifierSummary, noise: Noi
     )
 
 
-def contrast_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table | None:
+def noise_contrast_table(study: DatasetSummary, classifier: ClassifierSummary, noise: NoiseSummary) -> Table | None:
     """Return contrast estimates over the noise levels, as in the paper's Tables 11 and 12; None if too few."""
     printed = classifier.paper.contrast
     own = [title for title in classifier.runs if title in printed]

@@ -30,7 +30,7 @@ from pqswarm.report.section import (
 from pqswarm.report.sections.algorithms import performance_table, sffs_tables
 from pqswarm.report.sections.chance import can_rank_runs, friedman_table, hommel_table
 from pqswarm.report.sections.how import hyperparameters_content
-from pqswarm.report.sections.noise import contrast_table, noise_table
+from pqswarm.report.sections.noise import noise_contrast_table, noise_table
 from pqswarm.report.style import COLORS, INK, NARROW, WIDE, styled
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary, MultiverseSummary, StudySummary
 from pqswarm.study.plan import AlgorithmPlan
@@ -73,7 +73,7 @@ def stage_two_content(study: AnySummary) -> Content:
     tested = [(classifier, classifier.noise) for classifier in first.classifiers if classifier.noise is not None]
     if not tested or not any(level != inf for level in first.plan.dataset.snr):
         return Content()
-    contrasts = [(classifier, contrast_table(first, classifier, noise)) for classifier, noise in tested]
+    contrasts = [(classifier, noise_contrast_table(first, classifier, noise)) for classifier, noise in tested]
     words = "How robust are the best subsets to noise? They were selected without noise and are tested at each level."
     tables = [_of_classifier(classifier, noise_table(first, classifier, noise)) for classifier, noise in tested]
     tables += [_of_classifier(classifier, table) for classifier, table in contrasts if table is not None]

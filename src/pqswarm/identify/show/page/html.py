@@ -22,7 +22,7 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.analysis import COLUMNS, Analysis, EventResult, duration_text, join_words, time_text
 from pqswarm.identify.archive.export import export_csv_table
-from pqswarm.identify.archive.picture import find_dead_channels, pack_extremes, view_main_incident
+from pqswarm.identify.archive.picture import find_dead_channels, pack_picture, view_main_incident
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.rows import (
     COLORS,
@@ -46,7 +46,7 @@ from pqswarm.identify.tolerance import (
 from pqswarm.measure.event import EVENT_TYPES, Event
 from pqswarm.measure.incidents.stages import Incident
 from pqswarm.recordings import Envelope, StatusChannel, open_recordings
-from pqswarm.recordings.drawing import describe_header, describe_view, encode_status_channels
+from pqswarm.recordings.drawing import describe_drawn_view, describe_header, encode_status_channels
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.section import Table
 
@@ -153,7 +153,7 @@ def list_interval_views(
         if view.exact:
             exact.append((view.first, view.stop))
         urms = _listed_urms_view(shown, channels, view.first / rate, view.stop / rate)
-        views.append({**describe_view(view, rate, channels, pack_extremes), "urms": urms})
+        views.append({**describe_drawn_view(view, rate, channels, pack_picture), "urms": urms})
     return views
 
 
@@ -214,7 +214,7 @@ def _listed_urms_view(
         "from": origin,
         "step": step,
         "channels": [
-            {"index": index, **pack_extremes(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
+            {"index": index, **pack_picture(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
         ],
     }
 
@@ -241,7 +241,7 @@ class ListedRecording:
         light = replace(analysis, characterization=None)
         if series is None:
             return cls(light, np.empty(0), np.empty((len(analysis.references), 0)))
-        shown = listed_urms_extremes(analysis, series.time, series.urms) | _near_listed_events(analysis, series.time)
+        shown = listed_urms_extremes(analysis, series.time, series.urms) | _near_page_events(analysis, series.time)
         return cls(light, series.time[shown], series.urms[:, shown])
 
     @property
@@ -251,7 +251,7 @@ class ListedRecording:
         return self.analysis.station or name or "recording"
 
 
-def _near_listed_events(analysis: Analysis, time: FloatArray) -> BoolArray:
+def _near_page_events(analysis: Analysis, time: FloatArray) -> BoolArray:
     """Values of Urms(1/2) near the worst events."""
     shown = np.zeros(time.size, dtype=bool)
     for found in sorted(analysis.events, key=lambda result: rank_event(result.event), reverse=True)[:MAX_FIGURES]:
@@ -344,18 +344,18 @@ class ListedWaveforms:
     note: str = ""
 
 
-def _sort_listed_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
+def _sort_page_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
     return sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)
 
 
 def choose_listed_events(listed: Sequence[ListedEvent]) -> list[ListedEvent]:
     """Choose the events to draw: the worst of each recording first, then others; worst first."""
-    ordered = _sort_listed_waveforms(listed)
+    ordered = _sort_page_waveforms(listed)
     firsts: dict[int, ListedEvent] = {}
     for one in ordered:
         firsts.setdefault(one.place, one)
     chosen = [*firsts.values(), *(one for one in ordered if firsts[one.place] is not one)][:MAX_FIGURES]
-    return _sort_listed_waveforms(chosen)
+    return _sort_page_waveforms(chosen)
 
 
 @lru_cache(maxsize=1)
@@ -419,7 +419,7 @@ def _read_listed_event_waveforms(
     channels = choose_listed_channels(recording, shown.analysis)
     near = [listed_intervals_near_event(one.found.event, length) for one in chosen]
     thresholds = shown.analysis.thresholds
-    events = _sort_listed_waveforms(listed)
+    events = _sort_page_waveforms(listed)
     data: dict[str, Any] = {
         "header": describe_listed_recording(recording, channels),
         "views": list_interval_views(recording, shown, [kept for _, kept in near], channels),
