@@ -1,7 +1,6 @@
 """The waveform viewer in a real browser: keys, wheel, cursors, zoom that refines, names that mean harm, all screens."""
 
 import pytest
-from tests.app.recordings_page import choose
 from tests.app.waves_page import write_page
 from tests.browser import DESKTOP, PHONE, needs_browser
 
@@ -222,11 +221,13 @@ def test_groups_of_channels_are_shown_on_demand(tab):
 
 def test_colors_of_phases_by_convention(tab):
     stroke = "getComputedStyle(document.querySelector('path[data-channel=UA]')).stroke"
+    choose = "(name => { const one = document.querySelector('select.phases'); one.value = name; "
+    choose += "one.dispatchEvent(new Event('change')); })"
     usual = tab.evaluate(stroke)
-    choose(tab, "select.phases", "iec")
+    tab.evaluate(f"{choose}('iec')")
     assert tab.evaluate(stroke) == "rgb(123, 74, 18)"  # brown
     assert tab.evaluate("localStorage.getItem('pqswarm-phases')") == "iec"
-    choose(tab, "select.phases", "")
+    tab.evaluate(f"{choose}('')")
     assert tab.evaluate(stroke) == usual
 
 
