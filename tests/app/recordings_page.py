@@ -26,15 +26,17 @@ def find(tab, station, kind):
     return next(row for row in events(tab) if row["station"] == station and row["type"] == kind)
 
 
-def open_event(tab, station, kind):
-    row = find(tab, station, kind)
+def show(tab, row):
     tab.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
     tab.until(ANALYSED)
     return row
 
 
+def open_event(tab, station, kind):
+    return show(tab, find(tab, station, kind))
+
+
 def fill(tab, form, **fields):
-    """Type into the fields of a form."""
     for name, text in fields.items():
         tab.evaluate(f"document.querySelector('{form} [name={name}]').value = ''")
         tab.evaluate(f"document.querySelector('{form} [name={name}]').focus()")

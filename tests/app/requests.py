@@ -68,7 +68,6 @@ def upload(app, name, content, visitor=ONE):
 
 
 def recording(app, name, visitor=ONE):
-    """The entry of a recording in the list."""
     return next((one for one in get(app, "/api/recordings", visitor)["recordings"] if one["name"] == name), None)
 
 

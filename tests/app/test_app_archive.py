@@ -56,8 +56,7 @@ def test_a_deleted_recording_says_which_of_its_file_it_is(tmp_path):
 
 def test_a_recording_of_another_folder_opens_while_it_is_the_same(served):
     root = served.folder.parent
-    listed = get(served, "/api/recordings")["recordings"]
-    name = next(one for one in listed if one["name"] == "gone.cfg")["id"]
+    name = next(one for one in get(served, "/api/recordings")["recordings"] if one["name"] == "gone.cfg")["id"]
     shutil.copytree(root / "away", root / "elsewhere")
     assert get(served, f"/api/recordings/{name}")["name"] == "gone.cfg"
     assert len(get(served, f"/api/recordings/{name}/view?from=0&to=0.1")["channels"]) > 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.app.recordings import RATE, three_phases, write_pair
-from tests.app.recordings_page import ANALYSED, fill
+from tests.app.recordings_page import events, fill, show
 from tests.app.requests import running_app
 from tests.browser import needs_browser
 
@@ -44,11 +44,7 @@ def tab(app, browser):
 
 
 def open_recording(tab, name):
-    rows = tab.evaluate("pq.app.api('/api/events?limit=50').then(answer => answer.rows)")
-    row = next(one for one in rows if one["path"] == name)
-    tab.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
-    tab.until(ANALYSED)
-    return row
+    return show(tab, next(row for row in events(tab) if row["path"] == name))
 
 
 def test_the_waveform_is_above_the_fold_and_few_tabs_away(tab):

@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 
 import pytest
-from tests.app.recordings_page import ANALYSED, LISTED, READY, choose, events, fill, open_event
+from tests.app.recordings_page import ANALYSED, LISTED, READY, choose, events, fill, open_event, show
 from tests.browser import needs_browser
 from tests.waiting import wait_until
 
@@ -126,8 +126,7 @@ def test_a_verdict_is_corrected_and_the_correction_withdrawn(start):
     stored = start.evaluate("pq.app.api('/api/corrections').then(answer => answer.corrections[0].at)")
     assert datetime.fromisoformat(stored).year >= 2024
 
-    start.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
-    start.until(ANALYSED)
+    show(start, row)
     start.click('[data-act="withdraw"]')
     start.until("!document.querySelector('[data-read=correction]')")
     start.click('[data-act="withdraw-cause"]')
@@ -220,10 +219,7 @@ def test_two_recordings_on_one_axis(start):
     start.until("document.querySelectorAll('.waves-panel:not([hidden]) path.line, path.swing, path.band').length > 8")
     at = "[...document.querySelectorAll('.waves-panel:not([hidden]) svg[data-panel=voltage]')].length"
     assert start.evaluate(at) == 2
-    start.evaluate(
-        "(box => { box.value = 100; box.dispatchEvent(new Event('change')); })"
-        "(document.querySelector('input[aria-label^=\"Shift of\"]'))"
-    )
+    choose(start, 'input[aria-label^="Shift of"]', 100)
     start.until("pq.app.parse().query.get('shift') === '0.1'")
     start.until(both)
     start.evaluate("location.hash = '#/recordings'")

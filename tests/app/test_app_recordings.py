@@ -186,8 +186,7 @@ def test_a_correction_is_stored_in_the_archive_and_published(writable):
     assert (kept.label, kept.by, kept.found.event.type) == ("sag_with_harmonics", "Eve", "sag")
     row = get(writable, f"/api/events?recording={sag}&order=oldest")["rows"][0]
     assert row["correction"].startswith("corrected by Eve on 20")
-    listed = get(writable, "/api/corrections")["corrections"][0]
-    assert listed["path"] == "sag.cfg"
+    assert get(writable, "/api/corrections")["corrections"][0]["path"] == "sag.cfg"
     wrong = [
         {"label": "tsunami", "by": "Eve"},
         {"label": "sag", "by": " "},

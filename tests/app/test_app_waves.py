@@ -54,8 +54,7 @@ def test_a_cursor_is_dragged_by_five_cycles(tab):
     tab.evaluate("viewer.center(2.2, 0.4); viewer.setCursor('A', 2.1); viewer.setCursor('B', 2.1)")
     settle(tab)
     x, y = tab.place(".cursor[data-cursor=B] .flag")
-    wide = tab.evaluate("viewer.width")
-    tab.drag((x, y), (x + 0.1 / 0.4 * wide, y + 60))
+    tab.drag((x, y), (x + 0.1 / 0.4 * tab.evaluate("viewer.width"), y + 60))
     settle(tab)
     assert read(tab, "delta") == "100.0 ms"
     assert read(tab, "cycles") == "5.0 cycles"

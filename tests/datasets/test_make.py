@@ -11,6 +11,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from tests.memory import memory_below
 
 from pqswarm.datasets import make_dataset
 from pqswarm.datasets.dataset import event_specs
@@ -73,13 +74,11 @@ def test_levels_do_not_influence_each_other():
 def test_a_larger_data_set_starts_with_the_smaller_one():
     larger = make_dataset(9, snr=(inf, 30.0), seed=3)
     for label in range(14):
-        first = larger.X()[larger.y == label][:6]
-        assert np.array_equal(first, small().X()[small().y == label])
+        assert np.array_equal(larger.X()[larger.y == label][:6], small().X()[small().y == label])
 
 
 def test_seeds_give_different_events():
-    other = make_dataset(6, snr=inf, seed=4)
-    assert not np.any(np.isin(other.seeds, small().seeds))
+    assert not np.any(np.isin(make_dataset(6, snr=inf, seed=4).seeds, small().seeds))
     assert len(set(small().seeds.tolist())) == 84
 
 
@@ -97,8 +96,7 @@ def test_every_event_can_be_regenerated():
 
 def test_a_tenth_comes_from_the_bench(paper_events):
     dataset = paper_events("paper")
-    sources = Counter(SOURCES[source] for source in dataset.source)
-    assert sources == {"model": 3150, "bench": 350}
+    assert Counter(SOURCES[source] for source in dataset.source) == {"model": 3150, "bench": 350}
     per_class = Counter(dataset.class_names[label] for label in dataset.y[dataset.source == 1])
     sags = ("sag", "sag_with_harmonics", "sag_with_transient")
     assert per_class == dict.fromkeys(("harmonics", "oscillatory_transient", *sags), 70)
@@ -137,14 +135,9 @@ def test_progress_is_reported_to_the_end():
 
 def test_waveforms_are_not_stored():
     """500 events of 120 kB each pass by; only features stay."""
-    import tracemalloc
-
     make_dataset(1, snr=inf)
-    tracemalloc.start()
-    make_dataset(36, snr=inf, n_jobs=2)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 20e6 < 36 * 14 * 120e3
+    with memory_below(20e6):
+        make_dataset(36, snr=inf, n_jobs=2)
 
 
 @pytest.mark.parametrize(

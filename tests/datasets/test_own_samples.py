@@ -1,12 +1,12 @@
 """Your own data: files and frames in many forms, and every kind of mistake."""
 
 import io
-import tracemalloc
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.memory import memory_below
 
 from pqswarm.datasets import Samples, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
@@ -53,8 +53,7 @@ def test_frames_and_arrays():
     found = Samples.of(frame)
     assert (found.class_names, found.y.tolist()) == (("9", "10"), [1, 1, 0, 0])  # numbers are sorted as numbers
     assert Samples.of(found) is found
-    moved = frame[["species", "length", "width"]]
-    assert Samples.of(moved, label="species").digest == found.digest
+    assert Samples.of(frame[["species", "length", "width"]], label="species").digest == found.digest
     assert Samples.of((X, [10.0, 10.0, 9.0, 9.0])).feature_names == ("x0", "x1")
     assert Samples.of(np.array(X, dtype=object), [True, True, False, False]).class_names == ("False", "True")
     assert Samples.of(frame.astype({"length": object})).digest == found.digest
@@ -202,13 +201,8 @@ def test_text_that_is_packed_well_takes_little_memory(tmp_path, arrays, message)
     """As Python's own texts, short ones take ten times the memory of the array."""
     np.savez_compressed(tmp_path / "data.npz", **arrays)
     unpacked = sum(np.asarray(array).nbytes for array in arrays.values())
-    tracemalloc.start()
-    try:
-        with pytest.raises(PqswarmError, match=message):
-            read_samples(tmp_path / "data.npz")
-        assert tracemalloc.get_traced_memory()[1] < 4.5 * unpacked + 10e6
-    finally:
-        tracemalloc.stop()
+    with memory_below(4.5 * unpacked + 10e6), pytest.raises(PqswarmError, match=message):
+        read_samples(tmp_path / "data.npz")
 
 
 def test_a_table_of_short_numbers_takes_little_memory(tmp_path):
@@ -217,9 +211,5 @@ def test_a_table_of_short_numbers_takes_little_memory(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("\n".join([",".join([*(f"a{i}" for i in range(500)), "label"]), *rows]))
     read_samples(path)
-    tracemalloc.start()
-    try:
+    with memory_below(3e6):
         assert len(read_samples(path).feature_names) == 500
-        assert tracemalloc.get_traced_memory()[1] < 3e6
-    finally:
-        tracemalloc.stop()

@@ -80,8 +80,7 @@ def test_sag_depth_follows_the_impedance_divider(ratio, x_over_r):
     parallel = 1 / (1 / load + 1 / (ratio * abs(z)))
     during = record.voltages[0, 7500:10000]
     assert np.sqrt(2 * np.mean(during**2)) == pytest.approx(abs(parallel / (parallel + z)), rel=2e-3)
-    before = record.voltages[0, :2500]
-    assert np.sqrt(2 * np.mean(before**2)) == pytest.approx(abs(load / (load + z)), rel=2e-3)
+    assert np.sqrt(2 * np.mean(record.voltages[0, :2500] ** 2)) == pytest.approx(abs(load / (load + z)), rel=2e-3)
     for healthy in record.voltages[1:, 7500:10000]:
         assert np.sqrt(2 * np.mean(healthy**2)) == pytest.approx(abs(load / (load + z)), rel=2e-3)
 

@@ -45,7 +45,6 @@ MINE = replace(
 
 @pytest.fixture
 def plugin(installed, tmp_path, monkeypatch):
-    """The plugin is installed."""
     installed(PLUGIN, "[pqswarm.event_classes]\nsubharmonic = plugin:SUBHARMONIC\n", EVENT_CLASSES, PRESETS)
     PRESETS.register(importlib.import_module("plugin").MINE)
     monkeypatch.chdir(tmp_path)

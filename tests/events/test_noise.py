@@ -20,8 +20,7 @@ def test_measured_snr(event_class):
         signal = generate(event_class, seed).signal
         level = NOISE_LEVELS[1 + seed % 7]
         noise = add_noise(signal, level, noise_stream(seed, level)) - signal
-        measured = 10 * np.log10(np.mean(signal**2) / np.mean(noise**2))
-        assert measured == pytest.approx(level, abs=0.1)
+        assert 10 * np.log10(np.mean(signal**2) / np.mean(noise**2)) == pytest.approx(level, abs=0.1)
 
 
 def test_noise_is_white_gaussian_with_zero_mean():

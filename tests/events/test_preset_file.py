@@ -1,5 +1,6 @@
 """Presets as files: what they may say, what comes back, and what is refused."""
 
+import csv
 import re
 import tomllib
 from pathlib import Path
@@ -30,6 +31,7 @@ SPECTRA = {
     "twelve_pulse": {"h5": 0.0, "h7": 0.0, "h11": 0.09, "h13": 0.077},
 }
 PAPER = PRESETS["paper"]
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
@@ -194,77 +196,68 @@ MISTAKES = [
     ("", r"\[common\]: sampling_rate is missing: add it, or extends"),
     ("common = {sampling_rate=25000, frequency=50, cycles=10}", r"no event class: add a table such as \[sag\]"),
     ("common = {sampling_rate=25000, frequency=50, cycles=10}\n[sag]\ndepth=0.5", r"\[sag\]: start is missing"),
-    ('extends = "paper"\nclasses = ["sga"]', "classes: unknown event class 'sga': did you mean 'sag'"),
-    ('extends = "paper"\nclasses = []', "classes: must hold at least 1, not"),
-    ('extends = "paper"\nclasses = ["sag"]\n[swell]\nrise=0.2', "'swell' has a table but is not listed"),
-    ('extends = "paper"\nname = "field"', "'field' is a preset with other ranges: give this one another name"),
-    ('extends = "paper"\nname = 3', "name: must be text"),
-    ('extends = "paper"\nsag = 3', r"sag: must be a table of keys, not 3"),
-    ('extends = "paper"\n[sags]', "unknown key or event class 'sags': did you mean 'sag'"),
-    ('extends = "paper"\n[common]\nfrequenzy = 60', r"\[common\]: unknown parameter 'frequenzy': did you mean 'freq"),
-    ('extends = "paper"\n[sag]\ndept = 0.4', r"\[sag\]: unknown parameter of sag 'dept': did you mean 'depth'"),
-    ('extends = "paper"\n[sag]\nrise = 0.4', r"\[sag\]: unknown parameter of sag 'rise'"),
-    ('extends = "paper"\n[sag]\ndepth = 1.4', r"\[sag\]: depth: must lie from 0 to 1 \[pu\], not at 1.4"),
-    ('extends = "paper"\n[sag]\ndepth = true', "depth: must be a number, or a range such as"),
-    ('extends = "paper"\n[sag]\ndepth = inf', "depth: must be a finite number, not inf"),
-    ('extends = "paper"\n[sag]\ndepth = [0.1, 0.9]', r"write \{ uniform = \[0.1, 0.9\] \} or \{ choice ="),
-    ('extends = "paper"\n[sag]\ndepth = { unifrom = [0.1, 0.9] }', "kind of range 'unifrom': did you mean 'uniform'"),
-    ('extends = "paper"\n[sag]\ndepth = { unit = "pu" }', "must have one of uniform, log_uniform, steps"),
-    ('extends = "paper"\n[sag]\ndepth = { uniform = [0, 1], choice = [1] }', "has both 'uniform' and 'choice'"),
-    ('extends = "paper"\n[sag]\ndepth = { uniform = [0.1, 1.9] }', r"depth: must lie from 0 to 1 \[pu\], not at 1.9"),
-    ('extends = "paper"\n[sag]\ndepth = { uniform = [0.9, 0.1] }', "low must be below high, not 0.9 and 0.1"),
-    ('extends = "paper"\n[sag]\ndepth = { uniform = [0.9] }', "uniform: must hold at least 2, not"),
-    ('extends = "paper"\n[sag]\ndepth = { uniform = [0.1, "a"] }', r"uniform\[1\]: must be a number, not 'a'"),
-    ('extends = "paper"\n[sag]\ndepth = { log_uniform = [0, 1] }', r"log_uniform\[0\]: must be above 0"),
-    ('extends = "paper"\n[sag]\ndepth = { choice = [0.1, 2] }', "depth: must lie from 0 to 1"),
-    ('extends = "paper"\n[sag]\ndepth = { choice = [] }', "choice: must hold at least 1"),
-    ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1] }', "number: is missing"),
-    ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1], number = 1 }', "number: must be at least 2"),
+]
+BESIDE_THE_PAPER = [
+    ('classes = ["sga"]', "classes: unknown event class 'sga': did you mean 'sag'"),
+    ("classes = []", "classes: must hold at least 1, not"),
+    ('classes = ["sag"]\n[swell]\nrise=0.2', "'swell' has a table but is not listed"),
+    ('name = "field"', "'field' is a preset with other ranges: give this one another name"),
+    ("name = 3", "name: must be text"),
+    ("sag = 3", r"sag: must be a table of keys, not 3"),
+    ("[sags]", "unknown key or event class 'sags': did you mean 'sag'"),
+    ("[common]\nfrequenzy = 60", r"\[common\]: unknown parameter 'frequenzy': did you mean 'freq"),
+    ("[sag]\ndept = 0.4", r"\[sag\]: unknown parameter of sag 'dept': did you mean 'depth'"),
+    ("[sag]\nrise = 0.4", r"\[sag\]: unknown parameter of sag 'rise'"),
+    ("[sag]\ndepth = 1.4", r"\[sag\]: depth: must lie from 0 to 1 \[pu\], not at 1.4"),
+    ("[sag]\ndepth = true", "depth: must be a number, or a range such as"),
+    ("[sag]\ndepth = inf", "depth: must be a finite number, not inf"),
+    ("[sag]\ndepth = [0.1, 0.9]", r"write \{ uniform = \[0.1, 0.9\] \} or \{ choice ="),
+    ("[sag]\ndepth = { unifrom = [0.1, 0.9] }", "kind of range 'unifrom': did you mean 'uniform'"),
+    ('[sag]\ndepth = { unit = "pu" }', "must have one of uniform, log_uniform, steps"),
+    ("[sag]\ndepth = { uniform = [0, 1], choice = [1] }", "has both 'uniform' and 'choice'"),
+    ("[sag]\ndepth = { uniform = [0.1, 1.9] }", r"depth: must lie from 0 to 1 \[pu\], not at 1.9"),
+    ("[sag]\ndepth = { uniform = [0.9, 0.1] }", "low must be below high, not 0.9 and 0.1"),
+    ("[sag]\ndepth = { uniform = [0.9] }", "uniform: must hold at least 2, not"),
+    ('[sag]\ndepth = { uniform = [0.1, "a"] }', r"uniform\[1\]: must be a number, not 'a'"),
+    ("[sag]\ndepth = { log_uniform = [0, 1] }", r"log_uniform\[0\]: must be above 0"),
+    ("[sag]\ndepth = { choice = [0.1, 2] }", "depth: must lie from 0 to 1"),
+    ("[sag]\ndepth = { choice = [] }", "choice: must hold at least 1"),
+    ("[sag]\ndepth = { steps = [0, 1] }", "number: is missing"),
+    ("[sag]\ndepth = { steps = [0, 1], number = 1 }", "number: must be at least 2"),
+    ("[sag]\ndepth = { steps = [0, 1], numbr = 5 }", "numbr: unknown key; did you mean 'number'"),
+    ('[sag]\ndepth = { uniform = [0, 1], unit = "cycles" }', "unknown unit 'cycles'. Known: pu"),
+    ('[sag]\nduration = { uniform = [1, 2], unit = "cycle" }', "did you mean 'cycles'"),
+    ('[sag]\nduration = { uniform = [-1, 2], unit = "cycles" }', "duration of sag must be a number"),
+    ('[sag]\nduration = { steps = [40, 50], number = 2, unit = "cycles" }', "cannot hold a range"),
+    ('[sag]\ndepth = { inside = "duration" }', "'inside' is only for times, and depth is not"),
+    ("[sag]\nstart = { inside = 3 }", "inside: must be text, not 3"),
+    ('[sag]\nstart = { inside = "duration", margin = -1 }', "margin: must be at least 0"),
+    ('[sag]\nstart = { same = "onset" }', "start depends on onset, which is not drawn"),
     (
-        'extends = "paper"\n[sag]\ndepth = { steps = [0, 1], numbr = 5 }',
-        "numbr: unknown key; did you mean 'number'",
-    ),
-    ('extends = "paper"\n[sag]\ndepth = { uniform = [0, 1], unit = "cycles" }', "unknown unit 'cycles'. Known: pu"),
-    ('extends = "paper"\n[sag]\nduration = { uniform = [1, 2], unit = "cycle" }', "did you mean 'cycles'"),
-    ('extends = "paper"\n[sag]\nduration = { uniform = [-1, 2], unit = "cycles" }', "duration of sag must be a number"),
-    ('extends = "paper"\n[sag]\nduration = { steps = [40, 50], number = 2, unit = "cycles" }', "cannot hold a range"),
-    ('extends = "paper"\n[sag]\ndepth = { inside = "duration" }', "'inside' is only for times, and depth is not"),
-    ('extends = "paper"\n[sag]\nstart = { inside = 3 }', "inside: must be text, not 3"),
-    ('extends = "paper"\n[sag]\nstart = { inside = "duration", margin = -1 }', "margin: must be at least 0"),
-    ('extends = "paper"\n[sag]\nstart = { same = "onset" }', "start depends on onset, which is not drawn"),
-    (
-        'extends = "paper"\n[sag]\nduration = { uniform = [1, 2], unit = "cycles left" }',
+        '[sag]\nduration = { uniform = [1, 2], unit = "cycles left" }',
         r"\[sag\]: duration and start depend on each other",
     ),
+    ('[sag]\namplitude = { same = "depth" }', "record and supply cannot depend on those of the dist"),
+    ("[sag]\nstart = 0.7", "start of sag must lie inside the record of 0.6 s"),
+    ("[common]\nsampling_rate = 1000", "sampling_rate must be above 26 times the frequency"),
+    ("[spectra]\nSix = { h5 = 0.1 }", r"spectra.Six: 'Six' must be lower-case letters"),
+    ("[spectra]\nsix = { h6 = 0.1 }", "unknown parameter of spectrum 'six' 'h6'. Known: h5, h7"),
+    ("[spectra]\nsix = { h5 = 0.9 }", "h5 of spectrum 'six' must be a number from 0 to 0.5"),
+    ("[spectra]", "at least one spectrum"),
     (
-        'extends = "paper"\n[sag]\namplitude = { same = "depth" }',
-        "record and supply cannot depend on those of the dist",
-    ),
-    ('extends = "paper"\n[sag]\nstart = 0.7', "start of sag must lie inside the record of 0.6 s"),
-    ('extends = "paper"\n[common]\nsampling_rate = 1000', "sampling_rate must be above 26 times the frequency"),
-    ('extends = "paper"\n[spectra]\nSix = { h5 = 0.1 }', r"spectra.Six: 'Six' must be lower-case letters"),
-    ('extends = "paper"\n[spectra]\nsix = { h6 = 0.1 }', "unknown parameter of spectrum 'six' 'h6'. Known: h5, h7"),
-    ('extends = "paper"\n[spectra]\nsix = { h5 = 0.9 }', "h5 of spectrum 'six' must be a number from 0 to 0.5"),
-    ('extends = "paper"\n[spectra]', "at least one spectrum"),
-    (
-        'extends = "paper"\n[spectra]\nsix = { h5 = 0.1 }\n[harmonics]\nspectrum = ["sex"]',
+        '[spectra]\nsix = { h5 = 0.1 }\n[harmonics]\nspectrum = ["sex"]',
         "spectrum: unknown spectrum 'sex': did you mean 'six'",
     ),
-    (
-        'extends = "paper"\n[spectra]\nsix = {}\n[harmonics]\nspectrum = "six"',
-        r"must be a list of names of \[spectra\]",
-    ),
-    ('extends = "paper"\n[spectra]\nsix = {}\n[harmonics]\nspectrum = ["six"]\nh5 = 0.1', "has both spectrum and h5"),
-    ('extends = "paper"\n[common]\nh5 = 0.1\n[spectra]\nsix = {}', r"\[common\] h5: harmonics are also given by"),
-    (
-        'extends = "paper"\n[bench]\nfraction = 0.5',
-        r"\[bench\]: fraction .* must be a number from 0 to 0.3571, as 5 of",
-    ),
-    ('extends = "paper"\n[bench]\nfractio = 0.1', "bench: unknown key or event class .*: did you mean 'fraction'"),
-    ('extends = "paper"\n[bench.sag]\nfault = 0.1', r"\[bench.sag\]: unknown parameter of the bench 'fault'"),
-    ('extends = "paper"\n[bench.swell]\nfault_ratio = 1', r"\[bench.swell\]: source_inductance is missing"),
-    ('extends = "paper"\n[bench.sag]\nfault_ratio = 0', r"\[bench.sag\]: fault_ratio: must lie from 0.0001"),
+    ('[spectra]\nsix = {}\n[harmonics]\nspectrum = "six"', r"must be a list of names of \[spectra\]"),
+    ('[spectra]\nsix = {}\n[harmonics]\nspectrum = ["six"]\nh5 = 0.1', "has both spectrum and h5"),
+    ("[common]\nh5 = 0.1\n[spectra]\nsix = {}", r"\[common\] h5: harmonics are also given by"),
+    ("[bench]\nfraction = 0.5", r"\[bench\]: fraction .* must be a number from 0 to 0.3571, as 5 of"),
+    ("[bench]\nfractio = 0.1", "bench: unknown key or event class .*: did you mean 'fraction'"),
+    ("[bench.sag]\nfault = 0.1", r"\[bench.sag\]: unknown parameter of the bench 'fault'"),
+    ("[bench.swell]\nfault_ratio = 1", r"\[bench.swell\]: source_inductance is missing"),
+    ("[bench.sag]\nfault_ratio = 0", r"\[bench.sag\]: fault_ratio: must lie from 0.0001"),
 ]
+MISTAKES += [(f'extends = "paper"\n{text}', message) for text, message in BESIDE_THE_PAPER]
 
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES, ids=[str(i) for i in range(len(MISTAKES))])
@@ -305,8 +298,8 @@ def test_parameters_are_explained():
 
 
 def test_files_of_the_documentation_load(load):
-    page = Path(__file__).parents[2] / "docs/guides/presets.md"
-    files = re.findall(r"^```toml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    page = (DOCS / "guides/presets.md").read_text(encoding="utf-8")
+    files = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     presets = [load(text) for text in files if "title" not in tomllib.loads(text)]
     assert [preset.name for preset in presets] == ["mine", "mine"]
     for preset in presets:
@@ -323,9 +316,41 @@ def test_files_of_the_documentation_load(load):
     ],
 )
 def test_alternatives_of_open_choices_extend_the_paper(load, question, label):
-    page = Path(__file__).parents[2] / "docs/explanation/open-choices.md"
-    (row,) = (line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {question}"))
+    page = (DOCS / "explanation/open-choices.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {question}"))
     keys = [code for code in re.findall(r"`([^`]+)`", row.rstrip("| ").rpartition(" | ")[2]) if " = " in code]
     preset = load("\n".join(['extends = "paper"', f"[{label}]", *keys]))
     assert keys
     assert preset.ranges(label, "model") != PAPER.ranges(label, "model")
+
+
+def ranges_on_the_page():
+    """Lower and upper end of each parameter that has a row of its own, as often as it has one."""
+    ranges = set()
+    with (DOCS / "reference/event-parameters.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            name = re.fullmatch(r"`(\w+)`", row["parameter"])
+            ends = re.fullmatch(r"([\d.]+) to ([\d.]+) (?:pu|cycles)", row["range"])
+            if name and ends:
+                ranges.add((name[1], float(ends[1]), float(ends[2])))
+    return ranges
+
+
+def test_the_page_of_events_lists_the_classes_in_order_with_their_pictures():
+    page = (DOCS / "reference/events-table.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| !\[\]\(\.\./(_static/events/\w+\.png)\) \|", page, re.MULTILINE)
+    assert [name for name, _ in listed] == list(PAPER.classes)
+    for name, picture in listed:
+        assert picture == f"_static/events/{name}.png"
+        assert (DOCS / picture).exists()
+
+
+def test_the_ranges_on_the_page_of_events_are_those_of_the_preset():
+    drawn = {
+        (parameter, rule.low, rule.high)
+        for name in PAPER.classes
+        for parameter, rule in PAPER.ranges(name).items()
+        if hasattr(rule, "low")
+    }
+    assert len(ranges_on_the_page()) == 7
+    assert ranges_on_the_page() <= drawn

@@ -133,8 +133,7 @@ def test_harmonics():
 
 def test_oscillatory_transient():
     for event in events("oscillatory_transient"):
-        rest = check_transient(event)
-        np.testing.assert_allclose(rest, np.sin(2 * np.pi * 50 * event.time), atol=1e-4)
+        np.testing.assert_allclose(check_transient(event), np.sin(2 * np.pi * 50 * event.time), atol=1e-4)
 
 
 def test_parameters_fill_their_ranges():

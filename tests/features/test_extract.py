@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.reference import functions as slow
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
@@ -12,7 +11,6 @@ from pqswarm.features import (
     FUNCTIONS,
     band_edges,
     band_names,
-    decompose,
     decomposition_level,
     describe_band,
     describe_feature,
@@ -20,12 +18,6 @@ from pqswarm.features import (
     feature_names,
     minimum_samples,
 )
-
-
-def test_coefficients_are_those_of_the_definition():
-    signal = np.random.default_rng(0).standard_normal(400)
-    for ours, theirs in zip(decompose(signal, 3), slow.decompose(signal, 3), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize(

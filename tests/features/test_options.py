@@ -32,25 +32,25 @@ def test_filters_fulfil_their_equations(wavelet):
     np.testing.assert_allclose(taps, pywt.Wavelet(wavelet).dec_lo, rtol=0, atol=3e-12)
 
 
+def check_bands(signals, level, wavelet, border):
+    """The bands are those of PyWavelets."""
+    expected = pywt.wavedec(signals, wavelet, border, level)[::-1]
+    for ours, theirs in zip(decompose(signals, level, wavelet, border), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("border", BORDERS)
 @pytest.mark.parametrize("wavelet", WAVELETS)
 def test_bands_are_those_of_pywavelets(wavelet, border):
     for n in (1203, 1100, 601):
-        bands = decompose(SIGNALS[:, :n], 4, wavelet, border)
-        for ours, theirs in zip(bands, pywt.wavedec(SIGNALS[:, :n], wavelet, border, 4)[::-1], strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+        check_bands(SIGNALS[:, :n], 4, wavelet, border)
 
 
 @pytest.mark.parametrize("border", BORDERS)
 @pytest.mark.filterwarnings("ignore:Level value")
 def test_signals_shorter_than_the_filter(border):
     for n in (2, 5, 16, 29):
-        for ours, theirs in zip(
-            decompose(SIGNALS[0, :n], 2, "coif5", border),
-            pywt.wavedec(SIGNALS[0, :n], "coif5", border, 2)[::-1],
-            strict=True,
-        ):
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
+        check_bands(SIGNALS[0, :n], 2, "coif5", border)
 
 
 @pytest.mark.parametrize("border", ["symmetric", "periodization"])
@@ -84,8 +84,7 @@ def test_data_sets_remember_their_options(tmp_path):
     again = load_dataset(made.save(tmp_path / "coif2.npz"))
     assert again.feature_options == options
     np.testing.assert_array_equal(again.features, made.features)
-    event = made.event(1)
-    np.testing.assert_array_equal(extract(event.signal, 25_000, 50, options)[0], made.X()[1])
+    np.testing.assert_array_equal(extract(made.event(1).signal, 25_000, 50, options)[0], made.X()[1])
     # Files without options, as all were once, are those of the default.
     plain = make_dataset(1, snr=40, preset=TWO)
     content = plain.save(tmp_path / "plain.npz").read_bytes()

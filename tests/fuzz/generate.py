@@ -29,7 +29,6 @@ class Odd:
 
 
 def choose_shape(n, rate, rng):
-    """Samples of one channel."""
     kind = rng.randrange(12)
     t = np.arange(n) / rate
     cycles = rng.choice((rate / 96, rate / 32, 50.0, 60.0, 16.7, rate / 3, 2 * rate))

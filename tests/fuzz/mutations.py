@@ -60,7 +60,6 @@ SPANS = (1, 2, 4, 8, 28, 100)
 
 
 def choose_word(rng):
-    """An odd word, usually a number."""
     kind = rng.random()
     if kind < 0.7:
         return rng.choice(WORDS)
@@ -180,7 +179,6 @@ def mutate_json(content, rng):
 
 
 def choose_value(rng):
-    """An odd JSON value."""
     kind = rng.randrange(6)
     if kind == 0:
         return rng.choice(INTEGERS)
@@ -301,7 +299,6 @@ def mutate_elements(body, rng):
 
 
 def find_elements(body, link=0, depth=0):
-    """The offsets of the elements of a record."""
     if not 0 <= link <= len(body) - 4 or depth > 8:
         return []
     count = struct.unpack_from("<i", body, link)[0]
@@ -452,7 +449,6 @@ def change_array(array, rng):
 
 
 def mutate_lines(files, rng):
-    """A table or a text."""
     return {name: mutate(content, rng, mutate_text) for name, content in files.items()}
 
 

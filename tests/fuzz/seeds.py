@@ -97,7 +97,6 @@ def read_case(folder):
 
 
 def write_case(files, folder):
-    """Write the files of a case to a folder, which is created if needed."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (Path(folder) / name).write_bytes(content)

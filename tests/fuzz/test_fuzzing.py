@@ -90,8 +90,7 @@ def test_findings_are_saved_and_the_campaign_continues(tmp_path, monkeypatch):
     assert kept[5].startswith("hangs: it was killed after 0.5 s of processor time")
     assert kept[11].startswith("waits: it was killed after 5 s")
     assert kept[13] == "kills the process by SIGKILL"
-    folder = next(tmp_path.glob("*-3"))
-    assert harness.try_again(folder, Limits()) == Outcome("finding", "it fails", "here")
+    assert harness.try_again(next(tmp_path.glob("*-3")), Limits()) == Outcome("finding", "it fails", "here")
 
 
 def test_a_few_findings_of_each_kind_are_saved(tmp_path):

@@ -1,7 +1,8 @@
-"""A small model and an empty archive."""
+"""A small model, an empty archive and a watched folder."""
 
 import pytest
 from tests.conftest import made_once
+from tests.identify.watching import Place
 
 from pqswarm.identify import Archive, load_model, train
 
@@ -19,6 +20,11 @@ def small_file(tmp_path_factory):
 @pytest.fixture(scope="session")
 def small(small_file):
     return load_model(small_file)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
 
 
 @pytest.fixture

@@ -48,7 +48,6 @@ def recording(systems=("",), seconds=1.0, rate=6400, currents=True, **other):
 
 
 def analysis(*events, of=None, systems=("",), **other):
-    """The analysis on a recording with these events."""
     of = of or recording(systems)
     time = np.arange(0.01, of.duration - 0.01, 0.01)
     voltages = [channel for channel in of.channels if channel.unit == "V"]

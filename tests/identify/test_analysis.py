@@ -26,21 +26,6 @@ def recording(*events, names="ABC", **kwargs):
     return Recording(channels, events[0].sampling_rate, events[0].frequency, **kwargs)
 
 
-def test_a_sag():
-    event = generate("sag", seed=3, preset="field", cycles=30, frequency=50, depth=0.38, start=0.2, duration=0.15)
-    analysis = identify(recording(event, source="fault.cfg"))
-    (found,) = analysis.events
-    assert found.label == "sag"
-    assert found.rule_label == "sag"
-    assert found.agreement == "measured"
-    assert found.probability > 0.8
-    assert sum(found.probabilities.values()) <= 1
-    text = analysis.text()
-    assert "fault.cfg" in text
-    assert "instantaneous sag on phase A" in text
-    assert "pre-event" in text
-
-
 def test_plain_values():
     analysis = identify(recording(generate("harmonics", seed=1), generate("swell", seed=2), generate("sag", seed=5)))
     again = json.loads(json.dumps(analysis.as_dict(), allow_nan=False))
@@ -72,8 +57,7 @@ def test_plain_values():
     ],
 )
 def test_what_is_no_verdict_is_refused(wrong):
-    analysis = identify(recording(generate("sag", seed=3)))
-    plain = analysis.as_dict()
+    plain = identify(recording(generate("sag", seed=3))).as_dict()
     with pytest.raises(PqswarmError, match="not "):
         EventResult.of(plain["events"][0] | wrong)
     with pytest.raises(PqswarmError, match="not "):
@@ -84,8 +68,7 @@ def test_what_is_no_verdict_is_refused(wrong):
 
 
 def test_no_formula_for_a_spreadsheet():
-    event = generate("sag", seed=3)
-    odd = Recording((Channel("=cmd()", "V", "", 325 * event.signal),), 25_000, 50)
+    odd = Recording((Channel("=cmd()", "V", "", 325 * generate("sag", seed=3).signal),), 25_000, 50)
     assert ",'=cmd()," in export_csv_table(identify(odd).rows(), columns=COLUMNS)
 
 
@@ -94,18 +77,6 @@ def test_short_capture_says_so():
     analysis = identify(recording(event))
     assert not any("extended to 30" in text for text in analysis.caveats)  # the bundled model needs no 30 cycles
     assert any("Time was scaled" in text for text in analysis.caveats)
-
-
-def test_long_record_is_windowed_at_the_event():
-    t = np.arange(64_000) / 6400
-    wave = 325 * np.sin(2 * np.pi * 50 * t) * np.where((t > 7.0) & (t < 7.1), 0.5, 1.0)
-    analysis = identify(Recording((Channel("U1", "V", "A", wave),), 6400, 50))
-    first, last = analysis.main.window
-    assert first < 6.95
-    assert last > 7.15
-    assert last - first == pytest.approx(0.6, abs=0.01)
-    assert analysis.main.label == "sag"
-    assert any("30 cycles around" in text for text in analysis.caveats)
 
 
 def test_two_cycles_are_left_to_the_rules():
@@ -127,8 +98,7 @@ def test_dead_channel():
 
 
 def test_a_slow_recorder_and_missing_samples():
-    slow = generate("sag", seed=3, sampling_rate=3200, depth=0.5)
-    assert identify(recording(slow)).main.label == "sag"
+    assert identify(recording(generate("sag", seed=3, sampling_rate=3200, depth=0.5))).main.label == "sag"
     wave = 325 * generate("sag", seed=3, depth=0.5).signal
     wave[2000:2050] = np.nan
     assert identify(Recording((Channel("U1", "V", "A", wave),), 25_000, 50)).main.label.startswith("sag")
@@ -152,6 +122,7 @@ def test_agreement_in_words():
     assert said("sag", "sag") == "agree"
     assert said("sag", "sag_with_harmonics").startswith("partly agree: rules say sag, the model sag with harmonics")
     assert said("sag", "swell").startswith("disagree: rules say sag, the model swell")
+    assert said("oscillatory_transient", "notching").startswith("disagree: rules say oscillatory transient, the model")
     assert said("sag", "ferro_resonance") == (
         "cannot be compared: rules say sag, the model ferro resonance, which the rules do not know"
     )
@@ -214,10 +185,14 @@ def analysis():
 def test_each_event_has_its_own_class_and_window(analysis):
     assert [one.event.type for one in analysis.events] == ["sag", "swell", "interruption"]
     assert [one.label for one in analysis.events] == ["sag", "swell", "interruption"]
+    assert [one.rule_label for one in analysis.events] == ["sag", "swell", "interruption"]
     for one in analysis.events:
-        assert one.window[0] < one.event.start < one.event.end < one.window[1]
-        assert one.window[1] - one.window[0] <= 0.601
+        assert one.probability > 0.8
+        assert sum(one.probabilities.values()) <= 1
+        assert one.window[0] + 0.05 < one.event.start < one.event.end < one.window[1] - 0.05
+        assert one.window[1] - one.window[0] == pytest.approx(0.6, abs=0.01)
         assert one.agreement == "measured"
+    assert any("30 cycles around" in text for text in analysis.caveats)
 
 
 def test_rows_have_station_date_and_time(analysis):
@@ -234,6 +209,8 @@ def test_rows_have_station_date_and_time(analysis):
     assert rows[0]["duration_s"] == pytest.approx(0.2, abs=0.02)
     text = analysis.text().splitlines()
     assert text[0] == "a/b.cfg, Nord, 2026-03-01"
+    assert "instantaneous sag on phase A" in " ".join(text)
+    assert "pre-event" in " ".join(text)
     assert text[1].startswith("  23:59:59.00")
     assert "fault A" in text[1]
     assert "sag 9" in text[2]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.app.recordings import three_phases, write_pair
 
 import pqswarm.identify
 from pqswarm._base.text import json_text
@@ -21,24 +22,16 @@ from pqswarm.identify.archive.export import export_csv_table
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.batch import is_ours, scan
 from pqswarm.identify.show.rows import line_heading, text_lines
-from pqswarm.recordings import Channel, Recording, Site, write_comtrade
+from pqswarm.recordings import Channel, Site, write_comtrade
 from pqswarm.study.worker import InlineExecutor, WorkerPool
 
-
-def sag(volts=230.0, rate=6400, names="ABC"):
-    t = np.arange(rate // 2) / rate
-    depth = np.where((t > 0.2) & (t <= 0.3), 0.5, 1.0)
-    waves = [np.sqrt(2) * volts * np.sin(2 * np.pi * (50 * t - k / 3)) for k in range(len(names))]
-    waves[0] *= depth
-    channels = tuple(Channel(f"U{phase}", "V", phase, wave) for phase, wave in zip(names, waves, strict=True))
-    return Recording(channels, rate, 50)
+SAG = {"seconds": 0.5, "sag": (0.2, 0.3)}
 
 
 @pytest.fixture
 def folder(tmp_path):
     for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        write_comtrade(sag(), tmp_path / name / "fault.cfg")
+        write_pair(tmp_path / name / "fault.cfg", **SAG)
     return tmp_path
 
 
@@ -153,8 +146,8 @@ def test_a_site_file_comes_first_and_what_is_given_before_it(folder, small):
 
 def test_systems_of_a_site_are_those_of_the_events(tmp_path, small):
     """Two systems whose channels lie crosswise, so that their order does not tell."""
-    made = sag()
-    a, b, c = made.channels
+    made = three_phases(**SAG)
+    a, b, c, _ = made.channels
     crosswise = [("X1", a), ("Y1", b), ("X2", b), ("Y2", c), ("X3", c), ("Y3", b)]
     channels = tuple(Channel(name, "V", "ABC"[k // 2], one.samples) for k, (name, one) in enumerate(crosswise))
     write_comtrade(replace(made, channels=channels), tmp_path / "two.cfg")
@@ -203,13 +196,12 @@ def test_data_sets_and_models_are_no_recordings(tmp_path):
     np.savez(tmp_path / "recording.npz", U=wave, fs=6400.0)
     with zipfile.ZipFile(tmp_path / "theirs.npz", "w") as file:
         file.writestr("manifest.json", "{}")
-    found = {one.name for one in scan(tmp_path) if not is_ours(one.parts[0])}
-    assert found == {"recording.npz", "theirs.npz"}
+    assert {one.name for one in scan(tmp_path) if not is_ours(one.parts[0])} == {"recording.npz", "theirs.npz"}
 
 
 def test_the_death_of_a_worker_stops_no_other_file(folder, monkeypatch):
     """Files "two" end their worker, each time or once; those of a pool that died are analyzed again."""
-    write_comtrade(sag(231), folder / "three.cfg")
+    write_pair(folder / "three.cfg", **SAG, residual=0.4)
     begun = []
 
     class Dying(InlineExecutor):
@@ -228,7 +220,7 @@ def test_the_death_of_a_worker_stops_no_other_file(folder, monkeypatch):
 
     monkeypatch.setattr("pqswarm.study.worker.worker_pool", pool)
     paths = [folder / name for name in ("one/fault.cfg", "two/fault.cfg", "three.cfg")]
-    write_comtrade(sag(232), paths[1])
+    write_pair(paths[1], **SAG, residual=0.6)
     for deaths, reasons in ((1, []), (9, ["ended its worker twice: is there enough memory?"])):
         begun.clear()
         with Archive(folder / f"archive{deaths}") as archive:

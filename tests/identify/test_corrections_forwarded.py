@@ -14,30 +14,31 @@ from pqswarm.measure.incidents.stages import Incident, IncidentStage
 FAULT = Incident("fault", 0.96, ("A dips",), (IncidentStage(0.4, 0.48, "low on A"),), (0, 1), 0.4, 0.75, phases="A")
 
 
+def fault():
+    return replace(analysis(event(cut_end=True), event("swell", 1.2, start=0.7)), incidents=(FAULT,), source="a.cfg")
+
+
 @pytest.fixture
 def archive(empty):
     """A fault with two events, of which the second is called none, the cause corrected at the second, and a note."""
-    found = replace(analysis(event(cut_end=True), event("swell", 1.2, start=0.7)), incidents=(FAULT,), source="a.cfg")
-    add(empty, found, "a.cfg")
+    add(empty, fault(), "a.cfg")
     empty.correct(1, 1, "capacitor switching", "Ann", "by the\nlog", what="cause")
     empty.correct(1, 1, "not an event", "Eve")
     empty.add_note(1, "a tree", "Eve", 0.25, 0.5)
     return empty
 
 
+def content(archive):
+    return archive.database.rows("SELECT content FROM recordings")[0][0]
+
+
 def corrected(archive):
-    content = archive.database.rows("SELECT content FROM recordings")[0][0]
-    fresh = replace(analysis(event(cut_end=True), event("swell", 1.2, start=0.7)), incidents=(FAULT,), source="a.cfg")
-    return archive.corrected(fresh, content)
-
-
-def texts(figure):
-    return "\n".join(text.get_text() for text in figure.texts)
+    return archive.corrected(fault(), content(archive))
 
 
 def test_the_sheet_has_the_corrected_cause_and_the_notes(archive):
     found = corrected(archive)
-    sheet = texts(draw_sheet(recording(), found, found.incidents[0]))
+    sheet = "\n".join(text.get_text() for text in draw_sheet(recording(), found, found.incidents[0]).texts)
     assert sheet.startswith("Capacitor switching\n")
     assert "Corrected by Ann on 20" in sheet
     assert "(by the log); found: fault A, 96 %" in sheet
@@ -55,8 +56,7 @@ def test_the_page_has_the_corrected_cause_and_the_notes(archive):
 
 
 def test_stored_and_new_analyses_say_the_same(archive):
-    content = archive.database.rows("SELECT content FROM recordings")[0][0]
-    (stored,) = archive.results(content)
+    (stored,) = archive.results(content(archive))
     assert stored.rows() == [row | {"path": stored.path} for row in corrected(archive).rows()]
     assert stored.remarks == corrected(archive).remarks
 
@@ -81,8 +81,7 @@ def test_an_exported_table_says_what_is_no_event(archive):
 def test_a_cause_is_withdrawn_at_any_event_of_its_incident(archive):
     archive.correct(1, 0, "", "Eve", what="cause")
     assert archive.analysis(1).incidents == (FAULT,)
-    log = archive.correction_log()
-    assert [(one["what"], one["found"], one["label"]) for one in log] == [
+    assert [(one["what"], one["found"], one["label"]) for one in archive.correction_log()] == [
         ("cause", "fault A, 96 %", ""),
         ("class", "sag", "not an event"),
         ("cause", "fault A, 96 %", "capacitor switching"),
@@ -92,5 +91,5 @@ def test_a_cause_is_withdrawn_at_any_event_of_its_incident(archive):
 def test_where_nothing_is_left_the_reason_says_so(empty):
     add(empty, analysis(event()), "a.cfg")
     empty.correct(1, 0, "not an event", "Eve")
-    (found,) = empty.results(empty.database.rows("SELECT content FROM recordings")[0][0])
+    (found,) = empty.results(content(empty))
     assert (found.events, found.no_event_reason) == ((), "1 event found, but called no event by hand")

@@ -22,7 +22,7 @@ def labels(figure):
 
 
 def legends(figure):
-    return [text for axis in figure.axes if axis.get_legend() for text in axis.get_legend().get_texts()]
+    return [text.get_text() for axis in figure.axes if axis.get_legend() for text in axis.get_legend().get_texts()]
 
 
 def colors(axis):
@@ -35,8 +35,7 @@ def test_panels_units_and_one_axis_of_time():
     assert labels(figure) == ["voltage [kV]", "Urms(1/2) [pu]", "current [A]"]
     assert {axis.get_xlim() for axis in figure.axes} == {figure.axes[0].get_xlim()}
     assert figure.axes[-1].get_xlabel() == "time from the start of the event [ms]"
-    begin, end = figure.axes[0].get_xlim()
-    assert (begin, end) == pytest.approx((-60, 80 + 60))  # three cycles before and after
+    assert figure.axes[0].get_xlim() == pytest.approx((-60, 80 + 60))  # three cycles before and after
     wave = figure.axes[0].lines[0]
     assert np.abs(wave.get_ydata()).max() == pytest.approx(2**0.5 * 11.547, rel=1e-3)
     during = (wave.get_xdata() > 0) & (wave.get_xdata() < 80)
@@ -48,8 +47,7 @@ def test_panels_units_and_one_axis_of_time():
 
 def test_only_what_is_shown_is_read(monkeypatch):
     of = Watched(recording(seconds=20.0))
-    verdict_on = analysis(replace(SAG, start=10.0, end=10.08), of=of)
-    plot_event(of, verdict_on)
+    plot_event(of, analysis(replace(SAG, start=10.0, end=10.08), of=of))
     assert of.reads == [(round(9.94 * 6400), round(10.14 * 6400))]
     of.reads.clear()
     monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 20_000)
@@ -81,7 +79,7 @@ def test_an_event_shows_its_own_busbar():
     verdict_on = analysis(one, two, of=of, systems=systems)
     alone = [plot_event(of, verdict_on, found) for found in verdict_on.events]
     assert [len(figure.axes) for figure in alone] == [3, 3]
-    assert [text.get_text() for text in legends(alone[1])][:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
+    assert legends(alone[1])[:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
     assert len(colors(alone[1].axes[0])) == 3
 
 
@@ -107,7 +105,7 @@ def test_names_that_no_font_has(monkeypatch):
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     verdict_on = analysis(SAG, of=of, station="站 1")
     figure = plot_event(of, verdict_on)
-    assert [text.get_text() for text in legends(figure)] == ["phase A", "Шина", "UC", "IA", "IB", "current C"]
+    assert legends(figure) == ["phase A", "Шина", "UC", "IA", "IB", "current C"]
     assert figure.texts[0].get_text().startswith("… 1, ")
     figure.draw_without_rendering()  # a warning would be an error
 
@@ -115,8 +113,7 @@ def test_names_that_no_font_has(monkeypatch):
 def test_fonts_are_those_of_the_machine():
     from matplotlib.font_manager import fontManager
 
-    known = {font.name for font in fontManager.ttflist}
-    assert set(figures.figure_font_families()) <= known
+    assert set(figures.figure_font_families()) <= {font.name for font in fontManager.ttflist}
     assert figures.figure_font_families()[0] == "DejaVu Sans"
 
 
@@ -125,8 +122,7 @@ def test_currents_are_those_beside_the_largest():
     names = ["J1", "J2", "J3"]
     more = [replace(one, name=name, samples=9 * one.samples) for one, name in zip(of.channels[3:], names, strict=True)]
     of = replace(of, channels=(*of.channels, *more))
-    figure = plot_event(of, analysis(SAG, of=of))
-    assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == names
+    assert legends(plot_event(of, analysis(SAG, of=of)))[-3:] == names
     none = recording(currents=False)
     assert labels(plot_event(none, analysis(SAG, of=none))) == ["voltage [kV]", "Urms(1/2) [pu]"]
 
@@ -158,9 +154,7 @@ def test_a_sheet_holds_everything(systems):
     of = recording(systems, currents=len(systems) == 1)
     names = {one.name: f"{one.name} with a very long name of a channel" for one in of.channels}
     of = renamed(of, **names) if len(systems) > 1 else of
-    found = [
-        event(phases="ABC", system=systems[-1] if len(systems) > 1 else "", start=0.4 + 0.01 * k) for k in range(8)
-    ]
+    found = [event(phases="ABC", system=systems[-1], start=0.4 + 0.01 * k) for k in range(8)]
     said = analysis(*found, of=of, systems=systems, station="Umspannwerk mit einem sehr langen Namen " * 4)
     stages = tuple(
         IncidentStage(0.1 * k, 0.1 * k + 0.1, "fault: low on A " * 9, {"A": 0.5, "B": 1.0}) for k in range(9)
@@ -175,8 +169,7 @@ def test_a_sheet_holds_everything(systems):
         assert box.x0 >= 0, text
         assert box.x1 <= figure.bbox.width, text
         assert box.y0 >= 0, text
-    lines = {round(box.y0, 1) for _, box in boxes}
-    assert len(lines) > 20
+    assert len({round(box.y0, 1) for _, box in boxes}) > 20
     for i, (text, box) in enumerate(boxes):  # no text covers another
         inner = box.shrunk(0.9, 0.5)
         assert not any(inner.overlaps(other.shrunk(0.9, 0.5)) for _, other in boxes[:i]), text

@@ -12,7 +12,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 
 import pytest
-from tests.identify.watching import Place
 from tests.waiting import PATIENCE, Clock
 
 from pqswarm.errors import PqswarmError
@@ -20,18 +19,13 @@ from pqswarm.identify import Archive
 from pqswarm.identify.folder.watch import JsonLines, StreamReceiver, Webhook
 
 
-@pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
-
-
 @pytest.mark.parametrize("left", [0, 1, 30, "all"])
 def test_half_written_lines_are_completed(place, left):
     """As after a crash between writing and noting it."""
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     place.look()
     before = place.lines.read_bytes()
-    (place.folder / "b.csv").write_text("swell transient")
+    place.put("b.csv", "swell transient")
     with Archive(place.home) as archive:
         place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
         entries = place.pending(archive, JsonLines(place.lines))
@@ -43,11 +37,11 @@ def test_half_written_lines_are_completed(place, left):
 
 @pytest.mark.parametrize("strange", [b"", b"short", b"a line of another program\n"])
 def test_lines_of_others_stay(place, strange):
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     place.look()
     kept = strange if len(strange) < 10 else place.lines.read_bytes() + strange
     place.lines.write_bytes(kept)
-    (place.folder / "b.csv").write_text("swell")
+    place.put("b.csv", "swell")
     place.look()
     text = place.lines.read_bytes()
     assert text.startswith(kept)
@@ -87,7 +81,7 @@ def server():
 def test_a_webhook_that_fails_gets_everything_in_the_end(place, server, monkeypatch):
     Clock(monkeypatch, "identify.folder.watch")
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=60, is_local=True)
-    (place.folder / "a.csv").write_text("sag swell transient")
+    place.put("a.csv", "sag swell transient")
     with Archive(place.home) as archive:
         watcher = place.watcher(archive, hook, JsonLines(place.lines))
         watcher.look()
@@ -106,7 +100,7 @@ def test_a_webhook_that_fails_gets_everything_in_the_end(place, server, monkeypa
 
 def test_a_webhook_that_is_not_there(place):
     hook = Webhook("http://127.0.0.1:9/nobody", timeout=0.5, is_local=True)
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     place.look(hook)
     assert "not delivered" in place.said[-1]
     for url in ("ftp://x/y", "file:///etc/passwd", "nonsense", "http://"):
@@ -144,7 +138,7 @@ def raw_server():
 def test_an_answer_that_never_ends_is_no_delivery(place, raw_server, piece):
     """Though its bytes come one after the other, each in time."""
     raw_server.answer = [piece]
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     began = time.monotonic()
     place.look(Webhook(raw_server.url, timeout=0.1, is_local=True))
     assert time.monotonic() - began < PATIENCE
@@ -154,7 +148,7 @@ def test_an_answer_that_never_ends_is_no_delivery(place, raw_server, piece):
 def test_an_endless_body_of_a_success_is_a_delivery(place, raw_server):
     raw_server.answer = [b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n", b"x"]
     hook = Webhook(raw_server.url, timeout=60, is_local=True)
-    (place.folder / "a.csv").write_text("sag swell")
+    place.put("a.csv", "sag swell")
     place.look(hook)
     assert len(raw_server.posts) == 2
     with Archive(place.home) as archive:
@@ -163,12 +157,12 @@ def test_an_endless_body_of_a_success_is_a_delivery(place, raw_server):
 
 def test_a_slow_receiver_does_not_keep_files_waiting(place, monkeypatch):
     clock = itertools.count(0.0, 40.0)
-    (place.folder / "a.csv").write_text("sag swell transient flicker " * 3)
+    place.put("a.csv", "sag swell transient flicker " * 3)
     with Archive(place.home) as archive:
         watcher = place.watcher(archive, StreamReceiver(io.StringIO()))
         monkeypatch.setattr("pqswarm.identify.folder.watch.time", SimpleNamespace(monotonic=lambda: next(clock)))
         watcher.look()
-        (place.folder / "b.csv").write_text("sag")
+        place.put("b.csv", "sag")
         watcher.look()
         assert place.analyze.asked == ["a.csv", "b.csv"]
         assert place.pending(archive, watcher.receivers[0])
@@ -180,7 +174,7 @@ def test_a_slow_receiver_does_not_keep_files_waiting(place, monkeypatch):
 def test_a_redirection_is_no_delivery(place, server, code):
     server.answer = lambda content: code
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=60, is_local=True)
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     place.look(hook)
     with Archive(place.home) as archive:
         assert len(place.pending(archive, hook)) == 1
@@ -203,7 +197,7 @@ def test_receivers_are_told_apart_without_their_secrets():
 def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
     server.answer = lambda content: 400 if content["type"] == "swell" else 204
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60, is_local=True)
-    (place.folder / "a.csv").write_text("sag swell transient")
+    place.put("a.csv", "sag swell transient")
     for _ in range(6):  # started again and again
         place.look(hook)
     assert len(server.posts) == 7  # the second one five times
@@ -218,7 +212,7 @@ def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
 def test_other_failures_are_tried_forever(place, server, code):
     server.answer = lambda content: code
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60, is_local=True)
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     for _ in range(7):
         place.look(hook)
     assert len(server.posts) == 7
@@ -227,7 +221,7 @@ def test_other_failures_are_tried_forever(place, server, code):
 def test_lines_are_found_again_among_those_of_others(place):
     """As after a crash between writing and noting it, while another program writes too."""
     place.lines.write_bytes(b"x" * 1000 + b"\n")
-    (place.folder / "a.csv").write_text("sag swell")
+    place.put("a.csv", "sag swell")
     lines = JsonLines(place.lines)
     with Archive(place.home) as archive, place.lines.open("ab", buffering=0) as other:
         place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
@@ -243,7 +237,7 @@ def test_lines_are_found_again_among_those_of_others(place):
 
 
 def test_a_pipe_that_nobody_reads_ends_the_watch(place):
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as stream, pytest.raises(PqswarmError, match="standard output was closed"):
@@ -260,7 +254,7 @@ INWARD += ["::1", "::", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "::ffff:10.0.0
 def test_a_webhook_that_leads_inward_is_not_connected_to(place, server, monkeypatch, address):
     """Whatever its name: what it resolves to decides."""
     asked = []
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     monkeypatch.setattr(socket, "getaddrinfo", lambda *given, **_: [(2, 1, 6, "", (address, given[1]))])
     monkeypatch.setattr(socket, "create_connection", lambda *given, **_: asked.append(given))
     place.look(Webhook(f"http://innocent.example:{server.server_port}/", timeout=60))
@@ -270,7 +264,7 @@ def test_a_webhook_that_leads_inward_is_not_connected_to(place, server, monkeypa
 
 
 def test_numbers_in_disguise_lead_inward_too(place, server):
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     for host in ("127.1", "2130706433", "0x7f000001", "localhost", "[::ffff:127.0.0.1]"):
         place.look(Webhook(f"http://{host}:{server.server_port}/", timeout=60))
     assert not server.posts

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from tests.app.recordings import write_pair
 from tests.identify.invented import analysis, event
-from tests.identify.watching import Place, analyzed, found_in
+from tests.identify.watching import analyzed, found_in
 from tests.waiting import Clock
 
 from pqswarm.identify import Archive, Failure
@@ -20,35 +20,27 @@ from pqswarm.identify.folder.batch import Candidate, find_batch_candidate, recor
 from pqswarm.recordings.files import find_partner
 
 
-@pytest.fixture
-def place(tmp_path):
-    return Place(tmp_path)
-
-
 def test_each_file_is_judged_once(place):
     (place.folder / "deep").mkdir()
-    (place.folder / "deep/a.csv").write_text("sag swell")
-    (place.folder / "b.csv").write_text("quiet")
-    (place.folder / ".hidden.csv").write_text("sag")
-    (place.folder / "notes.md").write_text("sag")
+    for name, text in (("deep/a.csv", "sag swell"), ("b.csv", "quiet"), (".hidden.csv", "sag"), ("notes.md", "sag")):
+        place.put(name, text)
     for _ in range(3):
         place.look()
     assert sorted(place.analyze.asked) == ["a.csv", "b.csv"]
-    lines = [json.loads(line) for line in place.lines.read_text().splitlines()]
+    lines = place.told()
     assert [line["type"] for line in lines] == ["sag", "swell"]  # nothing happened in b
     assert len({line["key"] for line in lines}) == 2
     assert lines[0]["magnitude"] is None
-    (place.folder / "c.csv").write_text("transient")
+    place.put("c.csv", "transient")
     place.look()
     assert len(place.keys()) == 3
 
 
 def test_content_tells_copies_and_changes_apart(place):
-    path = place.folder / "a.csv"
-    path.write_text("sag")
+    path = place.put("a.csv", "sag")
     place.look()
     os.utime(path, (1, 1))
-    (place.folder / "renamed.csv").write_text("sag")
+    place.put("renamed.csv", "sag")
     place.look()
     assert place.analyze.asked == ["a.csv"]
     assert place.files() == {"a.csv": "done", "renamed.csv": "done"}
@@ -60,37 +52,29 @@ def test_content_tells_copies_and_changes_apart(place):
 
 
 def test_a_file_that_grows_tells_its_events_once(place):
-    file = place.folder / "log.csv"
-    file.write_text("sag ")
+    for text in ("sag ", "sag swell ", "sag swell interruption "):
+        place.put("log.csv", text)
+        place.look()
+    assert [one["type"] for one in place.told()] == ["sag", "swell", "interruption"]
+    place.put("log.csv", "sag again ")  # another content: judged anew
     place.look()
-    file.write_text("sag swell ")
-    place.look()
-    file.write_text("sag swell interruption ")
-    place.look()
-    told = [json.loads(line)["type"] for line in place.lines.read_text().splitlines()]
-    assert told == ["sag", "swell", "interruption"]
-    file.write_text("sag again ")  # another content: judged anew
-    place.look()
-    assert len(place.keys()) == 5
-    assert len(set(place.keys())) == 5
+    assert len(place.keys()) == len(set(place.keys())) == 5
 
 
 def test_a_failed_file_is_tried_again_when_it_changes(place):
-    path = place.folder / "a.csv"
-    path.write_text("broken")
+    place.put("a.csv", "broken")
     place.look(times=3)
     assert place.analyze.asked == ["a.csv"]
     assert place.files() == {"a.csv": "failed"}
     assert place.said == ["a.csv: failed; is broken."]
-    path.write_text("swell now")
+    place.put("a.csv", "swell now")
     place.look()
     assert place.files() == {"a.csv": "done"}
 
 
 def test_a_file_is_waited_for_until_it_rests(place, monkeypatch):
     clock = Clock(monkeypatch, "identify.folder.watch")
-    path = place.folder / "a.csv"
-    path.write_text("")
+    path = place.put("a.csv", "")
     assert place.look(settle=0.0) == 1  # empty: it is only begun
     with Archive(place.home) as archive:
         watcher = place.watcher(archive, settle=0.05)
@@ -108,12 +92,12 @@ def test_a_file_is_waited_for_until_it_rests(place, monkeypatch):
 
 
 def test_a_pair_is_judged_when_both_are_there(place):
-    (place.folder / "A.CFG").write_text("sag")
+    place.put("A.CFG", "sag")
     assert place.look(times=2) == 1
-    (place.folder / "a.dat").write_text("data")
+    place.put("a.dat", "data")
     place.look()
     assert place.analyze.asked == ["A.CFG"]
-    (place.folder / "a.dat").write_text("other data")
+    place.put("a.dat", "other data")
     place.look()
     assert place.analyze.asked == ["A.CFG", "A.CFG"]
     assert [len(one.parts) for one in scan(place.folder)] == [2]
@@ -121,7 +105,7 @@ def test_a_pair_is_judged_when_both_are_there(place):
 
 @pytest.mark.parametrize("other", ["ev.dat", "EV.DAT", "Ev.DAT", "Ev.dAT"])
 def test_list_digest_and_reader_take_the_same_partner(place, other):
-    (place.folder / "Ev.cfg").write_text("sag")
+    place.put("Ev.cfg", "sag")
     for name in ("Ev.dat", other):
         (place.folder / name).write_text(name)
     if len(list(place.folder.iterdir())) < 3:
@@ -132,7 +116,7 @@ def test_list_digest_and_reader_take_the_same_partner(place, other):
 
 
 def test_parts_that_are_no_files_are_not_opened(place):
-    (place.folder / "a.cfg").write_text("sag")
+    place.put("a.cfg", "sag")
     (place.folder / "a.dat").mkdir()
     (found,) = scan(place.folder)
     assert found.lack == "its .dat is missing"
@@ -144,9 +128,7 @@ def test_parts_that_are_no_files_are_not_opened(place):
 
 
 def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
-    path = place.folder / "a.csv"
-    path.write_text("sag")
-
+    path = place.put("a.csv", "sag")
     asked = []
 
     def analyze(one):
@@ -166,7 +148,7 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
 
 def test_what_ended_the_process_comes_last(place):
     for name in "abc":
-        (place.folder / f"{name}.csv").write_text(f"sag {name}")
+        place.put(f"{name}.csv", f"sag {name}")
     with Archive(place.home) as archive:
         for name, times in (("a", 2), ("b", 1)):
             file = look_at_file(find_batch_candidate(place.folder / f"{name}.csv"))
@@ -179,8 +161,7 @@ def test_what_ended_the_process_comes_last(place):
 
 
 def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
-    path = place.folder / "a.csv"
-    path.write_text("sag")
+    path = place.put("a.csv", "sag")
     with Archive(place.home) as archive:
         file = look_at_file(find_batch_candidate(path))
         archive.files.register([file])
@@ -191,8 +172,7 @@ def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
 
 
 def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
-    (place.folder / "a.csv").write_text("sag")
-    file = look_at_file(find_batch_candidate(place.folder / "a.csv"))
+    file = look_at_file(find_batch_candidate(place.put("a.csv", "sag")))
     with Archive(place.home) as archive, Archive(place.home) as other:
         other.files.register([file])
         assert other.files.claim(file.content) == "mine"
@@ -208,8 +188,7 @@ def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
 
 
 def test_an_event_that_was_cut_is_told_again_when_its_file_is_complete(place):
-    path = place.folder / "log.csv"
-    path.write_text("1")
+    place.put("log.csv", "1")
 
     def analyze(one):
         whole = len(one.read_text()) > 1
@@ -218,7 +197,7 @@ def test_an_event_that_was_cut_is_told_again_when_its_file_is_complete(place):
 
     place.analyze = analyze
     place.look()
-    path.write_text("12")
+    place.put("log.csv", "12")
     place.look()
     told = place.told()
     assert [(one["type"], one["duration_s"]) for one in told] == [("sag", 0.2), ("swell", 0.1), ("sag", 0.8)]
@@ -260,8 +239,8 @@ def test_nothing_about_a_file_stops_the_watch(place):
         return analyzed(found_in(path))
 
     place.analyze = analyze
-    (place.folder / "a.csv").write_text("sag")
-    (place.folder / "b.csv").write_text("swell")
+    place.put("a.csv", "sag")
+    place.put("b.csv", "swell")
     place.look()
     assert place.files() == {"a.csv": "failed", "b.csv": "done"}
 
@@ -274,7 +253,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
         tries.append(path)
         return analyzed(recording_failure(error, path, "") if len(tries) < 4 else found_in(path))
 
-    (place.folder / "a.csv").write_text("sag")
+    place.put("a.csv", "sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)
     Clock(monkeypatch, "identify.folder.watch")
     place.analyze = analyze
@@ -293,8 +272,8 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
 
 def test_what_is_waited_for_is_named_once(place, monkeypatch):
-    (place.folder / "a.cfg").write_text("x")
-    (place.folder / "b.csv").write_text("")
+    place.put("a.cfg", "x")
+    place.put("b.csv", "")
     with Archive(place.home) as archive:
         watcher = place.watcher(archive)
         watcher.look()
@@ -311,8 +290,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
 
 
 def test_a_new_time_keeps_the_reason(place):
-    path = place.folder / "a.csv"
-    path.write_text("sag")
+    path = place.put("a.csv", "sag")
     place.analyze = lambda path: analyzed(found_in(path), Failure(str(path), "a.csv, 2", "is broken."))
     place.look()
     os.utime(path, (1, 1))

@@ -48,6 +48,11 @@ class Place:
         self.home = folder / "archive"
         self.lines = folder / "events.jsonl"
 
+    def put(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
     def watcher(self, archive, *receivers, settle=0.0):
         chosen = receivers or (JsonLines(self.lines),)
         return Watcher(
@@ -57,8 +62,7 @@ class Place:
     def look(self, *receivers, settle=0.0, times=1):
         with Archive(self.home) as archive:
             watcher = self.watcher(archive, *receivers, settle=settle)
-            waiting = [watcher.look() for _ in range(times)]
-            return waiting[-1]
+            return [watcher.look() for _ in range(times)][-1]
 
     def key(self, receiver):
         return f"{receiver.name} of {self.folder}"

@@ -126,12 +126,6 @@ def test_neutral_and_dc_channels_are_left_out():
     assert [c.name for c in characterize(Recording(channels, RATE, 50.0), channels=["UN"]).channels] == ["UN"]
 
 
-def test_two_busbars_are_two_systems():
-    channels = tuple(Channel(f"bus {b} U{p}", "V", p, sine(phase=k)) for b in "12" for k, p in enumerate("ABC"))
-    found = characterize(Recording(channels, RATE, 50.0))
-    assert [c.system for c in found.channels] == ["bus 1"] * 3 + ["bus 2"] * 3
-
-
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
 
 

@@ -1,11 +1,15 @@
+"""The flickermeter of IEC 61000-4-15 by its tables, and its recursive filters."""
+
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import signal
 from tests.reference.steady import flicker_sensation
 
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.filters import butterworth_sections, filter_sections, response_at, steady_filter_state
 from pqswarm.measure.steady.flicker import Flickermeter, short_term_severity
 
 TABLES = json.loads(Path(__file__).with_name("flicker_tables.json").read_text(encoding="utf-8"))
@@ -70,7 +74,7 @@ def test_blocks_change_nothing():
     wave[0, 30_000:30_100] = np.nan
     whole = Flickermeter(7000.0, 50.0).feed(wave)
     meter = Flickermeter(7000.0, 50.0)
-    cuts = np.sort(np.random.default_rng(1).integers(0, wave.shape[1], 40))
+    cuts = np.sort(np.random.default_rng(1).integers(0, wave.shape[1], 40)).repeat(2)  # each other piece is empty
     pieces = [meter.feed(piece) for piece in np.split(wave, cuts, axis=1)]
     assert np.array_equal(np.concatenate(pieces, axis=1), whole)
     assert np.isfinite(whole).all()
@@ -85,6 +89,16 @@ def test_steady_voltage_does_not_flicker(rate, frequency):
     found = Flickermeter(rate, 50.0, 2, frequency=frequency).feed(np.stack([wave, 0 * wave]))
     assert found[0].max() < 0.01  # not at its begin, and not by aliases of the 25th harmonic
     assert found[1].max() < 1e-12
+
+
+@pytest.mark.parametrize(("order", "corner", "high"), [(3, 200.0, True), (6, 35.0, False), (1, 0.05, True)])
+def test_filters_are_those_of_scipy(order, corner, high):
+    waves = np.random.default_rng(3).normal(size=(2, 3000))
+    sections = butterworth_sections(order, corner, 1300.0, high=high)
+    reference = signal.butter(order, corner, "high" if high else "low", fs=1300.0, output="sos")
+    found, _ = filter_sections(sections, waves, steady_filter_state(sections, np.zeros(2)))
+    np.testing.assert_allclose(found, signal.sosfilt(reference, waves), atol=1e-11)
+    assert response_at(sections, corner, 1300.0) == pytest.approx(0.5**0.5)
 
 
 def test_bad_arguments():

@@ -82,7 +82,7 @@ def test_findings_do_not_depend_on_the_length(name, noise):
         if kind is None:
             continue
         (event,) = found.events
-        assert event.phases == ("A", "B", "C"), case
+        assert (event.phases, event.unit) == (("A", "B", "C"), "%"), case
         assert event.magnitude == pytest.approx(magnitude, abs=TOLERANCES[kind]), case
         assert event.duration == pytest.approx(seconds, abs=0.25), case
         for key, value in details.items():

@@ -43,8 +43,7 @@ def test_everything_is_found_once():
         ("interruption", ("A", "B", "C")),
         ("transient", ("A", "B", "C")),
     ]
-    starts = [event.start for event in found.events]
-    assert starts == pytest.approx([5.0, 9.0, 13.0, 21.0], abs=0.004)
+    assert [event.start for event in found.events] == pytest.approx([5.0, 9.0, 13.0, 21.0], abs=0.004)
     assert [event.end for event in found.events[:3]] == pytest.approx([5.3, 9.06, 19.0], abs=0.006)
 
 

@@ -122,8 +122,7 @@ def test_systems_of_voltages_lines_and_currents():
 
 def test_a_frequency_that_is_given_is_taken():
     made = recording(waves(UNEQUAL, 50.4))
-    found = measure_at(made, 0.3, frequency=characterize(made).frequency)
-    assert found.frequency == pytest.approx(50.4, abs=1e-3)
+    assert measure_at(made, 0.3, frequency=characterize(made).frequency).frequency == pytest.approx(50.4, abs=1e-3)
     assert measure_at(made, 0.3, frequency=50.0).frequency == 50.0
 
 

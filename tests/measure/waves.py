@@ -17,7 +17,6 @@ def sine(cycles=20, rate=RATE, frequency=50.0, phase=0.3, volts=325.0):
 
 
 def three(volts=325.0, cycles=40, rate=RATE):
-    """The waves of three phases."""
     return [sine(cycles, rate, phase=0.3 - 2 * np.pi * k / 3, volts=volts) for k in range(3)]
 
 

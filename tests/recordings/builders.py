@@ -30,7 +30,6 @@ def cfg(
     last=("1",),
     end="\r\n",
 ):
-    """The text of a configuration."""
     first = f"station,device,{year}" if year else "station,device"
     lines = [first, f"{len(channels) + n_status},{len(channels)}A,{n_status}D"]
     lines += [f"{i},{channel},{a},0,0,-32767,32767{tail}" for i, channel in enumerate(channels, 1)]
@@ -50,17 +49,18 @@ def ascii_dat(table, end="\r\n"):
     return (end.join(",".join(map(str, row)) for row in table.tolist()) + end).encode()
 
 
-def binary_dat(table, code="h", n_status=0):
-    words = b"\0\0" * -(-n_status // 16)
-    number = float if code == "f" else int
-    return b"".join(
-        struct.pack("<II", *map(int, row[:2])) + struct.pack(f"<{len(row) - 2}{code}", *map(number, row[2:])) + words
-        for row in table.tolist()
-    )
+def binary_dat(table, code="h", n_status=0, states=None):
+    """Rows as the standard has them: the first status channel is the lowest bit of the first word."""
+    states = np.zeros((len(table), n_status), int) if states is None else states
+    number, size = float if code == "f" else int, 2 * -(-states.shape[1] // 16)
+    rows = []
+    for row, bits in zip(table.tolist(), states.tolist(), strict=True):
+        values = struct.pack(f"<II{len(row) - 2}{code}", *map(int, row[:2]), *map(number, row[2:]))
+        rows.append(values + sum(bit << k for k, bit in enumerate(bits)).to_bytes(size, "little"))
+    return b"".join(rows)
 
 
 def comtrade_seeds():
-    """Pairs of configuration and data."""
     table = rows(waves())
     return [
         (cfg(), ascii_dat(table)),
@@ -112,7 +112,6 @@ def tektronix(n=96):
 
 
 def csv_seeds():
-    """Texts of tables."""
     three = waves()
     hioki = [
         '"File name","0001.MEM"',
@@ -172,7 +171,6 @@ class Watched:
 
 
 def npz_seeds():
-    """Members of archives."""
     three = waves()
     return [
         npz_members({"Ua [kV]": three[0] / 1000, "Ub": three[1], "sampling_rate": RATE, "f0": 50.0}),

@@ -24,14 +24,14 @@ def save(tmp_path, request):
 
 @pytest.fixture
 def check_attack(save):
-    """A function that requires that a file is refused within a second, by its name and for a reason."""
+    """A function that requires that a file is refused soon, by its name and for a reason."""
 
-    def check(content, reason):
-        path = save(content)
+    def check(content, reason, name=None, seconds=1.0):
+        path = save(content, name)
         began = time.process_time()
         with pytest.raises(RecordingError, match=reason) as caught:
             read(path)
         assert str(path) in str(caught.value)
-        assert usual_seconds(time.process_time() - began) < 1
+        assert usual_seconds(time.process_time() - began) < seconds
 
     return check

@@ -57,8 +57,7 @@ def same(source, whole, edges):
     """Assert that stretches between the edges are the whole."""
     parts = [source.read(a, b) for a, b in pairwise(edges)]
     for i, channel in enumerate(whole.channels):
-        joined = np.concatenate([part.channels[i].samples for part in parts])
-        np.testing.assert_array_equal(joined, channel.samples)
+        np.testing.assert_array_equal(np.concatenate([part.channels[i].samples for part in parts]), channel.samples)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -74,8 +73,7 @@ def test_parts_add_up_to_the_whole(save, name):
             {key: value for key, value in vars(channel).items() if key != "samples"} for channel in whole.channels
         ]
         assert set(source.notes) <= set(whole.notes)
-        rng = random.Random(name)
-        same(source, whole, [0, *sorted(rng.sample(range(source.n_samples), 9)), source.n_samples])
+        same(source, whole, [0, *sorted(random.Random(name).sample(range(source.n_samples), 9)), source.n_samples])
         same(source, whole, [0, 1, 1, source.n_samples])
         part = source.read(-7, -2)
         np.testing.assert_array_equal(part.channels[0].samples, whole.channels[0].samples[-7:-2])
@@ -141,8 +139,7 @@ def test_compiled_comtrade_rows(save, monkeypatch):
     table = builders.rows(builders.waves(5000))
     lines = builders.ascii_dat(table).split(b"\r\n")
     lines[100], lines[200], lines[300] = b"7,8", lines[200].replace(b",", b" , "), b"301,,1,,3"
-    config = builders.cfg(rates=("4800,4999",))
-    path = save("x.cfg", {"x.cfg": config, "x.dat": b"\n".join(lines)})
+    path = save("x.cfg", {"x.cfg": builders.cfg(rates=("4800,4999",)), "x.dat": b"\n".join(lines)})
     plain = read(path)
     monkeypatch.setattr("pqswarm.recordings.text._COMPILED_FROM", 0)
     compiled = read(path)

@@ -29,8 +29,14 @@ def values(array, dtype="<f8"):
     return [("values", vector(array, dtype))]
 
 
-def one_channel(channel, *observations, frequency=50.0, ratios=None):
-    return pqdif.chain([pqdif.container(), pqdif.source(channel), pqdif.settings(frequency, ratios), *observations])
+def seen(times=None, samples=None, **when):
+    """An observation of the first channel, by default of a usual wave."""
+    return observation(instance(0, times or increments(), samples or values(wave())), **when)
+
+
+def one_channel(*observations, channel=None, ratios=None):
+    channels = pqdif.source(channel or definition("V", 1, 6))
+    return pqdif.chain([pqdif.container(), channels, pqdif.settings(50.0, ratios), *observations])
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -49,8 +55,7 @@ def test_example(save, packed):
 
 
 def test_days_are_two_off(save):
-    content = one_channel(definition("V", 1, 6), observation(instance(0, increments(), values(wave())), days=25569))
-    assert read(save(content)).start.isoformat() == "1970-01-01T00:00:00"
+    assert read(save(one_channel(seen(days=25569)))).start.isoformat() == "1970-01-01T00:00:00"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_days_are_two_off(save):
 )
 def test_time_series(save, time, storage, units, first):
     channel = definition("V", 1, 6, time_storage=storage, time_units=units)
-    recording = read(save(one_channel(channel, observation(instance(0, time, values(wave())), days=25569))))
+    recording = read(save(one_channel(seen(time, days=25569), channel=channel)))
     assert recording.sampling_rate == RATE
     assert (recording.start - datetime(1970, 1, 1)).total_seconds() == pytest.approx(first, abs=1e-5)
 
@@ -74,14 +79,13 @@ def test_time_series(save, time, storage, units, first):
 def test_time_stamps(save):
     stamps = pqdif.Vector(50, 96, b"".join(struct.pack("<Id", 25570, 60 + i / RATE) for i in range(96)))
     channel = definition("V", 1, 6, time_storage=1, time_units=1)
-    recording = read(save(one_channel(channel, observation(instance(0, [("values", stamps)], values(wave()))))))
+    recording = read(save(one_channel(seen([("values", stamps)]), channel=channel)))
     assert recording.sampling_rate == RATE
     assert recording.start.isoformat() == "1970-01-02T00:01:00"
 
 
 def test_transducer_ratio(save):
-    seen = observation(instance(0, increments(), values(wave())))
-    recording = read(save(one_channel(definition("V", 1, 6), seen, ratios={0: (7200.0, 120.0)})))
+    recording = read(save(one_channel(seen(), ratios={0: (7200.0, 120.0)})))
     assert np.abs(recording.channels[0].samples).max() == pytest.approx(60_000, rel=1e-3)
     assert any("transducer ratio (60)" in note for note in recording.notes)
 
@@ -98,8 +102,7 @@ def test_time_base_with_most_voltages(save):
 def test_several_observations_and_sources(save):
     records = [pqdif.container()]
     for name, phase, size in (("old", 1, 1000.0), ("new", 2, 5.0)):
-        records.append(pqdif.source(definition(name, phase, 6)))
-        records.append(observation(instance(0, increments(), values(wave(amplitude=size)))))
+        records += [pqdif.source(definition(name, phase, 6)), seen(samples=values(wave(amplitude=size)))]
     path = save(pqdif.chain(records))
     assert [r.channels[0].name for r in read_all(path)] == ["old", "new"]
     assert read(path).channels[0].name == "old"
@@ -107,8 +110,7 @@ def test_several_observations_and_sources(save):
 
 
 def test_damage_after_a_good_observation(save):
-    good = observation(instance(0, increments(), values(wave())))
-    content = one_channel(definition("V", 1, 6), good, good)
+    content = one_channel(seen(), seen())
     recordings = read_all(save(content[:-10]))
     assert len(recordings) == 1
     assert any("damaged after observation 1" in note for note in recordings[0].notes)
@@ -147,30 +149,26 @@ def test_checksums_of_vendors(save, checksum):
 
 def test_station(save):
     kind, elements = pqdif.source(definition("V", 1, 6))
-    seen = observation(instance(0, increments(), values(wave())))
     named = [("source name", pqdif.text("Meter 7")), ("source location", pqdif.text("North")), *elements]
-    assert read(save(pqdif.chain([pqdif.container(), (kind, named), seen]))).station == "Meter 7, North"
-    assert read(save(pqdif.chain([pqdif.container(), (kind, elements), seen]))).station == ""
+    assert read(save(pqdif.chain([pqdif.container(), (kind, named), seen()]))).station == "Meter 7, North"
+    assert read(save(pqdif.chain([pqdif.container(), (kind, elements), seen()]))).station == ""
 
 
 def test_circular_sharing(save):
     circle = [("share channel", u4(0)), ("share series", u4(1))]
-    content = one_channel(definition("V", 1, 6), observation(instance(0, increments(), circle)))
     with pytest.raises(RecordingError, match="no waveforms"):
-        read(save(content))
+        read(save(one_channel(seen(samples=circle))))
 
 
 def test_counts_that_are_not_there(save):
-    times = [("values", vector([1, 1e15, 1 / RATE]))]
-    recording = read(save(one_channel(definition("V", 1, 6), observation(instance(0, times, values(wave()))))))
+    recording = read(save(one_channel(seen(values([1, 1e15, 1 / RATE])))))
     assert recording.n_samples == 96
     assert any("1e+15 values" in note for note in recording.notes)
 
 
 @pytest.mark.parametrize("step", [0.0, -1.0, 1e-320, 1e308, float("nan"), float("inf")])
 def test_impossible_steps(save, step):
-    time = [("values", vector([1, 96, step]))]
-    path = save(one_channel(definition("V", 1, 6), observation(instance(0, time, values(wave())))))
+    path = save(one_channel(seen(values([1, 96, step]))))
     with pytest.raises(RecordingError, match="sampling_rate"):
         read(path)
     assert read(path, sampling_rate=RATE).sampling_rate == RATE
@@ -192,9 +190,6 @@ def attack(name):
     at = len(first)
     if name == "circle of records":
         return header("container", start, at) + start + header("source", b"", 0x40 and at)
-    if name == "bomb":
-        body = zlib.compress(b"\0" * 200_000_000, 1)
-        return first + header("observation", body, 0) + body
     if name == "overlapping records":
         count = 3000
         size = count * 64
@@ -219,7 +214,6 @@ def attack(name):
     ("name", "reason"),
     [
         ("circle of records", "circle"),
-        ("bomb", "over the limit"),
         ("overlapping records", "overlap|longer|unpacked"),
         ("nested collections", "nested|twice"),
         ("fan of collections", "nested|twice"),
@@ -234,16 +228,15 @@ def test_attacks(check_attack, name, reason):
 def test_one_series_for_a_thousand_channels(save):
     big = values(np.zeros(10_000))
     shared = [("share channel", u4(0)), ("share series", u4(1))]
-    seen = observation(instance(0, increments(10_000), big), *[instance(0, increments(10_000), shared)] * 1000)
-    content = one_channel(definition("V", 1, 6), seen)
+    instances = instance(0, increments(10_000), big), *[instance(0, increments(10_000), shared)] * 1000
+    path = save(one_channel(observation(*instances)))
     with pytest.raises(RecordingError, match="overlap"):
-        read(save(content))
+        read(path)
     with pytest.raises(RecordingError, match="max_bytes"):
-        read(save(content), max_bytes=200_000)
+        read(path, max_bytes=200_000)
 
 
 def test_boolean_and_missing_parts(save):
     assert boolean(True).code == 3
-    content = pqdif.chain([pqdif.container(), observation(instance(0, increments(), values(wave())))])
     with pytest.raises(RecordingError, match="no waveforms"):  # no data source
-        read(save(content))
+        read(save(pqdif.chain([pqdif.container(), seen()])))

@@ -17,30 +17,21 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.table import TABLE
 
 
-def test_formats(tmp_path):
-    contents = {
-        "a.pqd": pqdif.example()[0],
-        "b.bin": pqdif.example()[0],
-        "c.npz": builders.zipped(builders.npz_seeds()[0]),
-        "d": builders.zipped(builders.npz_seeds()[0]),
-        "e.csv": builders.csv_seeds()[0].encode(),
-        "f.txt": builders.csv_seeds()[1].encode(),
-        "g.dat": builders.csv_seeds()[0].encode(),
-        "h.asc": builders.csv_seeds()[2].encode(),
-    }
+def test_formats(save):
+    first, second, third, *_ = builders.csv_seeds()
+    contents = dict.fromkeys(("a.pqd", "b.bin"), pqdif.example()[0])
+    contents |= dict.fromkeys(("c.npz", "d"), builders.npz_seeds()[0])
+    contents |= {"e.csv": first, "f.txt": second, "g.dat": first, "h.asc": third}
     for name, content in contents.items():
-        (tmp_path / name).write_bytes(content)
-        assert read(str(tmp_path / name)).n_samples == 96
+        assert read(str(save(content, name))).n_samples == 96
+    path = save(contents["a.pqd"], "a.pqd")
     with pytest.raises(PqswarmError, match="unknown format"):
-        read(tmp_path / "a.pqd", format="mp3")
+        read(path, format="mp3")
     with pytest.raises(RecordingError, match="not a text table"):
-        read(tmp_path / "a.pqd", format="csv")
+        read(path, format="csv")
 
 
-def test_recordings_that_cannot_be_used_are_named(tmp_path, monkeypatch):
-    path = tmp_path / "a.csv"
-    path.write_text(builders.csv_seeds()[0])
-
+def test_recordings_that_cannot_be_used_are_named(save, monkeypatch):
     def find_two(_):
         def sources(path, options):
             (whole,) = TABLE.sources(path, options)
@@ -49,22 +40,17 @@ def test_recordings_that_cannot_be_used_are_named(tmp_path, monkeypatch):
         return SimpleNamespace(name="two", sources=sources)
 
     monkeypatch.setattr("pqswarm.recordings.readers.find_reader", find_two)
-    (source,) = open_recordings(path)
+    (source,) = open_recordings(save(builders.csv_seeds()[0], "a.csv"))
     assert "1 of the 2 recordings of this file cannot be used: a.csv, part 2 " in source.notes[-1]
 
 
 def test_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
-    for name, reason in (
-        ("no.csv", "not exist"),
-        ("pipe.csv", "regular"),
-        (".", "regular"),
-        ("a\0b.csv", "cannot be read"),
-    ):
+    reasons = {"no.csv": "not exist", "a\0b.csv": "cannot be read"}
+    reasons |= dict.fromkeys(("pipe.csv", ".", "/dev/zero"), "regular")
+    for name, reason in reasons.items():
         with pytest.raises(RecordingError, match=reason):
             read_all(tmp_path / name)
-    with pytest.raises(RecordingError, match="regular"):
-        read("/dev/zero")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system makes up no files here")
@@ -101,36 +87,29 @@ def test_names_lead_nowhere(tmp_path):
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "Excel.*CSV"),
         ("a.csv.gz", gzip.compress(b"0,0\n" * 9, mtime=0), "packed file.*unpack"),
         ("a.pdf", b"%PDF-1.7\n", "document"),
-        (
-            "a.xml",
-            b'\xef\xbb\xbf<?xml version="1.0"?>\n<comtrade/>',
-            r"COMTRADE file in XML.*\.cfg with \.dat",
-        ),
+        ("a.xml", b'\xef\xbb\xbf<?xml version="1.0"?>\n<comtrade/>', r"COMTRADE file in XML.*\.cfg with \.dat"),
         ("a.html", b"\n<!DOCTYPE html><html>", "HTML.*export"),
         ("a.json", b'{"u": [1, 2, 3]}', "JSON.*export"),
         ("a.bin", b"\1\2\3" + bytes(50), "supported format.*export"),
         ("a.csv", b"%PDF-1.7\n", "document"),
     ],
 )
-def test_kinds(tmp_path, name, content, reason):
-    (tmp_path / name).write_bytes(content)
+def test_kinds(save, name, content, reason):
     with pytest.raises(RecordingError, match=rf"{name} is .*{reason}"):
-        read(tmp_path / name)
+        read(save(content, name))
 
 
 @pytest.mark.parametrize("suffix", ["cfg", "cff", "pqd", "csv", "npz", "mat", "cev", "zip", "dat"])
-def test_pointers_of_git_lfs(tmp_path, suffix):
+def test_pointers_of_git_lfs(save, suffix):
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
-    (tmp_path / f"case.{suffix}").write_bytes(pointer)
     with pytest.raises(RecordingError, match=rf"case\.{suffix} is a Git LFS pointer, not the recording: run git lfs"):
-        read(tmp_path / f"case.{suffix}")
-    (tmp_path / "half.cfg").write_bytes(builders.comtrade_seeds()[0][0])
-    (tmp_path / "half.dat").write_bytes(pointer)
+        read(save(pointer, f"case.{suffix}"))
+    save(pointer, "half.dat")
     with pytest.raises(RecordingError, match=r"half\.cfg has a \.dat that is a Git LFS pointer"):
-        read(tmp_path / "half.cfg")
+        read(save(builders.comtrade_seeds()[0][0], "half.cfg"))
 
 
 @pytest.mark.parametrize("first", ["PAR1", "RIFF", "TDSm", "BZh9", "Obj"])
-def test_columns_may_have_any_name(tmp_path, first):
-    (tmp_path / "a.csv").write_text(f"{first},U\n" + "".join(f"{n / 1000},{n % 9}\n" for n in range(50)))
-    assert read(tmp_path / "a.csv").channels[-1].name == "U"
+def test_columns_may_have_any_name(save, first):
+    path = save(f"{first},U\n" + "".join(f"{n / 1000},{n % 9}\n" for n in range(50)), "a.csv")
+    assert read(path).channels[-1].name == "U"

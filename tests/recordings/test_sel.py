@@ -88,11 +88,7 @@ def test_frequency(save):
         (b"", "case.cev", "no currents or voltages"),
         (eve().replace(b"Currents (Amps Pri)", b"").replace(b"Voltages (kV Pri)", b""), "case.eve", "no currents"),
         (eve().replace(b"[1]", b""), "case.eve", "no currents or voltages by cycle"),
-        (
-            cev().replace(b'"IA","IB","IC","VA(kV)","VB(kV)","VC(kV)"', b"a,b,c,d,e,f"),
-            "case.cev",
-            "without",
-        ),
+        (cev().replace(b'"IA","IB","IC","VA(kV)","VB(kV)","VC(kV)"', b"a,b,c,d,e,f"), "case.cev", "without"),
     ],
 )
 def test_no_reports(save, content, name, reason):

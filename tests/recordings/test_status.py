@@ -30,26 +30,12 @@ def states(n=N, n_status=N_STATUS):
     return table
 
 
-def binary(table, code, bits):
-    """Rows as the standard has them: the first channel is the lowest bit of the first word."""
-    words = -(-bits.shape[1] // 16)
-    content = builders.binary_dat(table, code)
-    size = len(content) // len(table)
-    rows = []
-    for i, row in enumerate(bits.tolist()):
-        whole = sum(bit << k for k, bit in enumerate(row))
-        rows.append(content[i * size : (i + 1) * size] + whole.to_bytes(2 * words, "little"))
-    return b"".join(rows)
-
-
 def write(folder, kind="BINARY", code="h", year="1999", bits=None, **options):
-    """A pair of files with status channels."""
     bits = states() if bits is None else bits
     table = builders.rows(builders.waves())
-    data = binary(table, code, bits) if code else builders.ascii_dat(np.column_stack([table, bits]))
-    config = builders.cfg(kind=kind, year=year, n_status=bits.shape[1], **options)
-    (folder / "case.dat").write_bytes(data)
-    (folder / "case.cfg").write_bytes(config)
+    text = builders.ascii_dat(np.column_stack([table, bits]))
+    (folder / "case.dat").write_bytes(builders.binary_dat(table, code, states=bits) if code else text)
+    (folder / "case.cfg").write_bytes(builders.cfg(kind=kind, year=year, n_status=bits.shape[1], **options))
     return folder / "case.cfg"
 
 
@@ -95,8 +81,7 @@ def test_each_segment_has_its_own(tmp_path):
 
 
 def test_part_of_a_recording_has_its_part(tmp_path):
-    recording = read(write(tmp_path))
-    part = recording.read(31, 70)
+    part = read(write(tmp_path)).read(31, 70)
     for one, column in zip(part.status, states().T, strict=True):
         np.testing.assert_array_equal(one.expand(0, 39), column[31:70])
         assert one.places[0] == 0

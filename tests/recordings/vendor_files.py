@@ -72,7 +72,6 @@ def mat_element(kind, content, order="<"):
 
 
 def mat_matrix(name, array, order="<", class_=6, compress=True):
-    """A variable of MATLAB."""
     array = np.atleast_2d(array)
     kind = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "f4": 7, "f8": 9}[array.dtype.str[1:]]
     body = mat_element(6, struct.pack(f"{order}II", class_, 0), order)
@@ -84,7 +83,6 @@ def mat_matrix(name, array, order="<", class_=6, compress=True):
 
 
 def mat(variables, order="<", **how):
-    """A MATLAB file of version 5."""
     head = b"MATLAB 5.0 MAT-file, Platform: PCWIN64".ljust(124) + struct.pack(f"{order}H", 0x0100)
     body = b"".join(mat_matrix(name, np.asarray(array), order, **how) for name, array in variables.items())
     return head + (b"IM" if order == "<" else b"MI") + body

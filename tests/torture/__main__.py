@@ -111,7 +111,6 @@ def begin_lane(folder):
 
 
 def run_job(number):
-    """Run one of the `JOBS`; return its tally."""
     tally = Tally()
     try:
         JOBS[number](tally)

@@ -49,17 +49,14 @@ class Faults:
         return size // 2 if self.count == self.at else 0
 
     def end_here(self):
-        """Kill this process at the chosen write."""
         if self.kill and self.count == self.at:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def check(self):
-        """Raise an error if the disk is full."""
         if self.is_full():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def install(self):
-        """Install the faults in this process, permanently."""
         _patch_files(self)
         _patch_functions(self)
         patch_sqlite(self)

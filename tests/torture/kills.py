@@ -308,7 +308,6 @@ def copy_recordings(recordings, folder):
 
 
 def watch_arguments(folder):
-    """The arguments of the command that watches a folder."""
     lines = folder / "events.jsonl"
     return ("watch", folder / "incoming", "--jsonl", lines, "--interval", 0.05, "--settle", 0.05)
 
