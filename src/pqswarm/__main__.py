@@ -1,6 +1,6 @@
 """``python -m pqswarm`` is the command ``pqswarm``."""
 
-from pqswarm.cli.main import main
+from pqswarm.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

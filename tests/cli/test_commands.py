@@ -152,6 +152,16 @@ def test_interrupt_stops_cleanly(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_an_interrupted_training_does_not_pass_off_an_older_model_as_its_own(pqswarm, monkeypatch, tmp_path):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    (tmp_path / "model.npz").write_bytes(b"older")
+    monkeypatch.setattr("pqswarm.identify.train", interrupt)
+    run = pqswarm("train", "--overwrite", "--out", tmp_path / "model.npz")
+    assert (run.returncode, run.stderr) == (130, "pqswarm: stopped; nothing was written.\n")
+
+
 def test_completion():
     assert complete_event("sag") == ["sag", "sag_with_harmonics", "sag_with_transient"]
     assert "all" in complete_event("")

@@ -68,13 +68,32 @@ def test_a_check_of_a_preset_announces_no_minutes_of_compiling(tmp_path, pqswarm
     assert not said
 
 
-@pytest.mark.parametrize("place", ["pqswarm.cli.main.app", "pqswarm.study.plan_text"])
+@pytest.mark.parametrize("place", ["cli.main.app", "cli.terminal.Command.parse_args", "study.plan_text"])
 def test_ctrl_c_before_a_command_begins_or_where_it_has_nothing_to_keep_gets_a_sentence(place, monkeypatch, pqswarm):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(place, interrupted)
+    monkeypatch.setattr(f"pqswarm.{place}", interrupted)
     run = pqswarm("plan", "show", "paper")
+    assert (run.returncode, run.stderr) == (130, "pqswarm: stopped.\n")
+
+
+# Ctrl-C is pressed when the library of the command line is imported.
+LOADED = """
+import os, runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module("pqswarm", run_name="__main__")
+"""
+
+
+def test_ctrl_c_while_the_command_line_is_loaded_gets_a_sentence():
+    run = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (130, "pqswarm: stopped.\n")
 
 

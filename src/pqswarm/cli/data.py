@@ -15,7 +15,6 @@ from pqswarm.cli.options import (
     Preset,
     Rate,
     Seed,
-    Stopped,
     argument,
     check_ending,
     check_writable,
@@ -87,12 +86,9 @@ def dataset(
     levels = read_levels(snr)
     options = FeatureOptions(wavelet=wavelet, level=level, border=border)
     chosen = get_preset(preset).fixed(**read_assignments(parameters))
-    try:
-        with progress_bars() as show:
-            report = partial(show, "events")
-            events = make_dataset(events_per_class, levels, seed, chosen, jobs, report, options)
-    except KeyboardInterrupt:
-        raise Stopped("stopped; nothing was written.") from None
+    with progress_bars() as show:
+        report = partial(show, "events")
+        events = make_dataset(events_per_class, levels, seed, chosen, jobs, report, options)
     written = events.save(out)
     typer.echo(
         f"wrote {written}: {count_text(len(events), 'event')} of {len(events.class_names)} classes, "

@@ -100,8 +100,10 @@ def main() -> None:
         why = f" ({shorten(str(error), 200)})" if str(error) else ""
         typer.echo(f"pqswarm: not enough memory{why}: try less data or fewer jobs.", err=True)
         sys.exit(2)
-    except (Stopped, KeyboardInterrupt) as stop:
-        say(f"pqswarm: {str(stop) or 'stopped.'}")
+    except (Stopped, KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code != 130:  # which Typer gives Ctrl-C while it reads the arguments
+            raise
+        say(f"pqswarm: {stop if isinstance(stop, Stopped) else 'stopped.'}")
         sys.exit(130)
     except OSError as error:
         if error.filename is not None:

@@ -57,8 +57,8 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows a bar for each kind of work: name, amount done, total."""
+def progress_bars(kept: str = "nothing was written") -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function that shows a bar for each kind of work: name, amount done, total; Ctrl-C says what is kept."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -74,6 +74,8 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
 
     try:
         yield show
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped; {kept}.") from None
     finally:
         if tasks:  # otherwise it prints an empty line
             bar.stop()

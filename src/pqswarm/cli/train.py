@@ -12,7 +12,6 @@ from pqswarm.cli.options import (
     Jobs,
     Overwrite,
     Seed,
-    Stopped,
     check_ending,
     check_range,
     check_writable,
@@ -101,26 +100,24 @@ def train(
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_train_features(subset)
     levels = read_levels(snr)
-    try:
-        with progress_bars() as show:
-            model = train_model(
-                preset,
-                events_per_class,
-                classifier,
-                names,
-                algorithm if (preset == "training" if search is None else search) else None,
-                max_evaluations=evaluations,
-                snr=levels,
-                corrections=archive or None,
-                site=place,
-                seed=seed,
-                n_jobs=jobs,
-                progress=show,
-            )
-            written = model.save(out)
-            checks = _check_trained_model(model, preset, jobs, show) if check else {}
-    except KeyboardInterrupt:
-        raise Stopped("stopped; nothing was written." if not out.exists() else f"stopped; {out} is written.") from None
+    with progress_bars() as show:
+        model = train_model(
+            preset,
+            events_per_class,
+            classifier,
+            names,
+            algorithm if (preset == "training" if search is None else search) else None,
+            max_evaluations=evaluations,
+            snr=levels,
+            corrections=archive or None,
+            site=place,
+            seed=seed,
+            n_jobs=jobs,
+            progress=show,
+        )
+        written = model.save(out)
+    with progress_bars(f"{written} is written") as show:
+        checks = _check_trained_model(model, preset, jobs, show) if check else {}
     _report_trained_model(model, written, checks)
 
 
