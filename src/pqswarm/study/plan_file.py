@@ -26,18 +26,6 @@ PLANS: tuple[str, ...] = ("quick", "paper", "as-printed", "paper-grid", "replica
 COPY = "dataset.npz"
 """Name of the data file in the folder of a study."""
 
-# Names in the stored plans of studies by pqswarm 0.2.0 of before its release.
-_RENAMED_KEYS = {
-    "reference": "baseline",
-    "others": "cross_dataset",
-    "share": "fraction",
-    "readings": "specifications",
-    "best_share": "best_fraction",
-    "catfish_share": "catfish_fraction",
-    "neighbours": "neighbors",
-}
-_RENAMED_PRESETS = {"paper-stepped": "paper-grid", "field-16": "field-extended"}
-
 _WORDS = {
     "string_pattern_mismatch": "must be 1 to 40 letters, digits, spaces and . _ + -, starting with a letter or digit"
 }
@@ -114,23 +102,13 @@ def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> St
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
-    """Make a plan from what a study stores, also from before keys were renamed; see :class:`findings.About`."""
+    """Make a plan from what a study stores; see :class:`findings.About`."""
     try:
-        return StudyPlan.model_validate(_rename_old_plan_keys(kept))
+        return StudyPlan.model_validate(kept)
     except ValidationError as error:
-        raise _plan_error("the stored plan of the study is invalid:", error) from None
-
-
-def _rename_old_plan_keys(kept: Any, key: str = "") -> Any:
-    if isinstance(kept, Mapping):
-        renamed = {}
-        for name, value in kept.items():
-            table, dot, last = name.rpartition(".")
-            renamed[table + dot + _RENAMED_KEYS.get(last, last)] = _rename_old_plan_keys(value, last)
-        return renamed
-    if isinstance(kept, list | tuple):
-        return [_rename_old_plan_keys(member) for member in kept]
-    return _RENAMED_PRESETS.get(kept, kept) if key in ("preset", "extends") else kept
+        raise _plan_error(
+            "the stored plan of the study is invalid, or of another version: then run it again:", error
+        ) from None
 
 
 def plan_for_given_data(plan: StudyPlan) -> StudyPlan:
