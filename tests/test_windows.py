@@ -63,7 +63,7 @@ from pqswarm.study import load_plan, run_study
 
 if len(sys.argv) > 1:
     run_study(load_plan(sys.argv[1]), sys.argv[2], jobs=2)
-    write_report(sys.argv[2], "latex")
+    write_report(sys.argv[2], "md")
 print(json.dumps(loaded))
 '''
 
@@ -81,7 +81,7 @@ def test_every_module_is_imported_and_a_study_runs(tmp_path):
     assert len(contents(folder)["runs"]) == 2 * (2 * 2 + 1)
     with Store(folder) as store:
         assert store.find(Finished) is not None
-    assert (folder / "report.tex").exists()
+    assert (folder / "report.md").exists()
 
 
 @pytest.mark.parametrize("line", ["import fcntl", "from resource import getrusage", "import os; os.killpg(0, 0)"])

@@ -13,7 +13,7 @@ from pqswarm.report import html, study_report, write_report
 from pqswarm.study import Store
 from pqswarm.study.findings import Finished
 
-FILES = {"html": "report.html", "latex": "report.tex", "csv": "report-csv"}
+FILES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_another_process_writes_the_same_bytes(smoke_study, tmp_path, pqswarm, m
 def test_a_study_that_is_being_written_can_be_read(folder):
     with Store(folder, write=True) as store:
         assert store.find(Finished) is not None
-        assert write_report(folder, "latex").exists()
+        assert write_report(folder, "md").exists()
 
 
 @pytest.mark.slow
@@ -68,8 +68,8 @@ def test_figures_alone(folder, tmp_path, monkeypatch):
 
 def test_out_that_cannot_be_written(folder, tmp_path):
     (tmp_path / "file").write_text("")
-    for place in (tmp_path, tmp_path / "file" / "report.tex", "/proc/none/report.tex"):  # the first is a folder
-        assert "cannot write" in refused("report", folder, "--format", "latex", "--out", place)
+    for place in (tmp_path, tmp_path / "file" / "report.md", "/proc/none/report.md"):  # the first is a folder
+        assert "cannot write" in refused("report", folder, "--format", "md", "--out", place)
     assert "cannot write" in refused("report", folder, "--format", "csv", "--out", tmp_path / "file")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
@@ -77,4 +77,4 @@ def test_out_that_cannot_be_written(folder, tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_read_only_folder(folder, tmp_path):
     tmp_path.chmod(0o500)
-    assert "Permission denied" in refused("report", folder, "--format", "latex", "--out", tmp_path / "report.tex")
+    assert "Permission denied" in refused("report", folder, "--format", "md", "--out", tmp_path / "report.md")

@@ -54,8 +54,8 @@ def test_the_command_compares(smoke_study, other, tmp_path):
     text = out.read_text(encoding="utf-8")
     assert 'id="figure-errors"' in text
     assert text.count('class="drawing') == 1
-    run("report", other, smoke_study, "--format", "latex")
-    assert (other / f"beside-{smoke_study.name}.tex").exists()
+    run("report", other, smoke_study, "--format", "md")
+    assert (other / f"beside-{smoke_study.name}.md").read_text(encoding="utf-8").startswith("# other and ")
 
 
 def several(study, shifts, gain=0.0, digest="", runs_of="GA"):

@@ -1,4 +1,4 @@
-"""The report as LaTeX and CSV."""
+"""The report as Markdown, LaTeX and CSV."""
 
 import csv
 import io
@@ -6,12 +6,60 @@ import re
 
 import pytest
 from tests.articles import CLASSES, compile_article, needs_latex
-from tests.report.studies import PAPER_TABLES, TABLES, tables
+from tests.report.studies import IN_PAPER, PAPER_TABLES, TABLES, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_comparison, write_report
-from pqswarm.report.section import BEST, FORMAT
+from pqswarm.report.document import Chapter, Document, Passage, compose
+from pqswarm.report.section import BEST, FORMAT, Content, Drawing, Table
+from pqswarm.report.study_report import markdown_report
+from pqswarm.statistics.tables import escape_markdown
 from pqswarm.study import Store
+
+N_NUMBERED = 2 * (len(TABLES) - len(IN_PAPER)) + 1  # the others have the paper's numbers
+
+
+def test_markdown(hostile, tmp_path, study):
+    text = write_report(hostile, "md", tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "](figures/overview.svg)" in text
+    lines = text.splitlines()
+    assert lines[0].startswith(r"# \<script\>alert(1)\</script\> \& ")
+    assert r"and \\x1b\[2J\\x9b 100 %" in lines[0]
+    assert all(letter.isprintable() for line in lines for letter in line)
+    document = compose(study)
+    stages, others = ([part.heading for part in parts] for parts in (document.stages, document.parts))
+    assert [line for line in lines if line.startswith("## ")] == [
+        f"## {one}" for one in (*stages, "k-NN", "NB", *others)
+    ]
+    assert lines.count("### Which algorithm finds the best subsets?") == 2
+    assert sum("Accuracy of the best subsets against noise](figures/k-nn-noise.svg)" in line for line in lines) == 1
+    figures = [int(number) for number in re.findall(r"^Figure (\d+)\. ", text, re.MULTILINE)]
+    assert figures == list(range(1, len(figures) + 1))
+    assert re.findall(r"^\*\*Table (\d+)\. ", text, re.MULTILINE) == [str(i + 1) for i in range(N_NUMBERED)]
+    assert "    runs = 3" in lines
+    blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(blocks) == 2 * len(TABLES) + len(PAPER_TABLES) + 1  # and the paper's claims
+    for block in blocks:
+        head, rule, *body = block.splitlines()
+        assert body
+        assert {len(re.findall(r"(?<!\\)\|", line)) for line in (head, rule, *body)} == {head.count("|")}
+        assert re.fullmatch(r"\|(---:?\|)+", rule)
+    assert "*-0.12*" in text
+    assert all(escape_markdown(table.caption) in text for table in tables(study, study.classifiers[1]).values())
+
+
+def test_words_of_markdown_are_text_whatever_names_they_hold():
+    hostile = "<script>alert(1)</script> [x](javascript:alert(2)) `a` \x1b[2j"
+    named = Table("hostile", hostile, [{hostile: hostile}], note=hostile)
+    drawing = Drawing("hostile", hostile, hostile, lambda: None)
+    content = Content([hostile], [hostile], [drawing], [named], answer=[hostile])
+    part = Passage(hostile, content)
+    chapter = Chapter("NB", hostile, (hostile,), (part,))
+    text = markdown_report(Document("A title", content, hostile, "1", (chapter,), (part,)))
+    shown = r"&lt;script&gt;alert(1)&lt;/script&gt; \[x\](javascript:alert(2)) \`a\` \\x1b\[2j"
+    assert text.count(shown) == text.count("javascript") == 27
+    assert "\x1b" not in text
+    assert "<" not in text
 
 
 def test_latex(hostile, tmp_path):

@@ -107,8 +107,12 @@ def test_all_tables_are_there_and_the_answer_comes_first(page):
 
 def test_reports_are_the_same_each_time(hostile, tmp_path):
     """So are pages, as another process writes them: see the tests of the command."""
-    first = write_report(hostile, "latex", tmp_path / "report.tex").read_bytes()
-    assert write_report(hostile, "latex", tmp_path / "report.tex").read_bytes() == first
+    for form in ("md", "latex"):
+        folders = [tmp_path / form / str(i) for i in range(2)]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        first, second = (write_report(hostile, form, folder / "report").read_bytes() for folder in folders)
+        assert first == second
 
 
 def test_a_study_of_own_algorithms_and_names_that_look_alike(tiny_folder, no_pictures):

@@ -96,7 +96,7 @@ def test_negative_gains_are_marked_and_positive_contrasts_are_bold(page):
 
 def test_without_the_plan_asking_for_it_the_paper_is_not_there(smoke_study, tmp_path, study, no_pictures):
     plain = replanned(smoke_study, tmp_path / "study", paper=False)
-    for form in ("html", "latex"):
+    for form in ("html", "md", "latex"):
         text = write_report(plain, form).read_text(encoding="utf-8")
         words = re.sub(
             r"<style>.*?</style>|<script>.*?</script>|base64,[^\"]*|<pre[^>]*>.*?</pre>", "", text, flags=re.DOTALL

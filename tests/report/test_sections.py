@@ -48,16 +48,19 @@ def test_a_registered_section_appears_everywhere(smoke_study, tmp_path, installe
     assert len(PLUGIN.strip().splitlines()) <= 30
     installed(PLUGIN, "", REGISTRY)
     REGISTRY.register(importlib.import_module("plugin").SECTION)
-    for form in ("html", "latex", "csv"):
+    for form in ("html", "md", "latex", "csv"):
         write_report(smoke_study, form, tmp_path / "out" / form)
     # Others have been drawn often enough.
     monkeypatch.setattr("pqswarm.report.document.REGISTRY", {"effort": REGISTRY["effort"]})
     write_figures(smoke_study, tmp_path / "figures")
-    page, latex = ((tmp_path / "out" / form).read_text(encoding="utf-8") for form in ("html", "latex"))
+    page, markdown, latex = ((tmp_path / "out" / form).read_text(encoding="utf-8") for form in ("html", "md", "latex"))
     assert page.count(">How many subsets were tried?</h3>") == 2
     assert page.count("<li>All algorithms tried equally many subsets.</li>") == 2
     assert len(re.findall(r"<figcaption>Figure \d+\. Subsets tried</figcaption>", page)) == 2
     assert 'id="table-nb-effort"' in page
+    assert markdown.count("### How many subsets were tried?\n\nAn evaluation is one subset tried.") == 2
+    assert markdown.count("- All algorithms tried equally many subsets.") == 2
+    assert "| GA        | 360     |" in markdown
     assert r"\label{tab:k-nn-effort}" in latex
     assert (tmp_path / "out" / "csv" / "k-nn-effort.csv").read_text().startswith("algorithm,evaluations\nGA,360\n")
     assert {"k-nn-effort.svg", "nb-effort.svg"} <= {file.name for file in (tmp_path / "figures").iterdir()}
@@ -147,7 +150,7 @@ def test_any_classifiers_have_a_complete_report(tmp_path, no_pictures):
     captions = [each["noise"].caption.partition(":")[0] for each in (gauss, tree, knn)]
     assert [caption == "Table 9 of the paper" for caption in captions] == [False, False, True]  # the paper has this one
     assert "sklearn.tree.DecisionTreeClassifier(max_depth=3)" in chapter(study, study.classifiers[1]).description
-    for form in ("html", "latex", "csv"):
+    for form in ("html", "md", "latex", "csv"):
         write_report(tmp_path / "study", form)
     drawings = {drawing.name: drawing for drawing in compose(study).drawings}
     assert {"gauss-confusion", "tree-noise", "k-nn-features", "events"} <= set(drawings)

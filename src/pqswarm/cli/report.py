@@ -9,7 +9,7 @@ from pqswarm._base.text import count_text
 from pqswarm.cli.options import argument, choose_format, option
 from pqswarm.errors import PqswarmError
 
-_ENDINGS = {"html": ".html", "latex": ".tex", "csv": ""}
+_ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
 
 
 def report(
@@ -19,7 +19,7 @@ def report(
         str | None,
         option(
             "NAME",
-            "html, latex or csv; with --figures: svg, pdf or png.",
+            "html, md, latex or csv; with --figures: svg, pdf or png.",
             "--format",
             "-f",
             show_default="from the suffix of --out; otherwise html, or svg with --figures",

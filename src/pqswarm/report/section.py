@@ -12,7 +12,7 @@ from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics import table as plain_table
 from pqswarm.statistics.latex import LatexTable
-from pqswarm.statistics.tables import is_number
+from pqswarm.statistics.tables import escape_markdown, is_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,6 +164,15 @@ class Table:
         """Return a number with full precision, for sorting; empty for other values."""
         return repr(row[column]) if is_number(row[column]) else ""
 
+    def markdown(self) -> str:
+        """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
+        cells = [{key: self._marked(row, key) for key in self.keys} for row in self.rows]
+        headings = {key: self.heading(key) for key in self.keys}
+        head, _, *body = plain_table(cells, "md", headings=headings).splitlines()
+        rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
+        parts = [f"**{escape_markdown(self.title)}**", "", head, rule, *body]
+        return "\n".join([*parts, "", escape_markdown(self.note)] if self.note else parts)
+
     def latex(self) -> str:
         """Return the table as LaTeX (packages booktabs and array); best values are bold, negative ones underlined."""
         cells = [(i, row, j, key) for i, row in enumerate(self.rows) for j, key in enumerate(self.keys)]
@@ -180,6 +189,11 @@ class Table:
             {str(disarm(key)): disarm(value) for key, value in _split_table_intervals(row).items()} for row in self.rows
         ]
         return plain_table(rows, "csv") + "\n"
+
+    def _marked(self, row: Mapping[str, Any], key: str) -> str:
+        """A cell as text, in Markdown."""
+        mark = "*" if self.is_bad(row, key) else "**" if self.is_best(row, key) else ""
+        return f"{mark}{self.text(row, key)}{mark}"
 
 
 def _split_table_intervals(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Write the report of one study or of several compared as HTML, LaTeX or CSV, or only its figures."""
+"""Write the report of one study or of several compared as HTML, Markdown, LaTeX or CSV, or only its figures."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,9 +16,10 @@ from pqswarm.report.section import Drawing, Table
 from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
 from pqswarm.report.summary import MultiverseSummary, StudySummary, read_summary
 from pqswarm.statistics.latex import latex_text
+from pqswarm.statistics.tables import escape_markdown
 from pqswarm.study import Study, read_study
 
-_NAMES = {"html": "report.html", "latex": "report.tex", "csv": "report-csv"}
+_NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
 """Formats of a report."""
 
@@ -39,8 +40,8 @@ def write_report(
     ----------
     folder : str or Path
         Folder of the study.
-    format : {"html", "latex", "csv"}, default="html"
-        One file with everything; figures and tables as LaTeX; or tables as a folder of CSV
+    format : {"html", "md", "latex", "csv"}, default="html"
+        One file with everything; text and tables as Markdown; figures and tables as LaTeX; or tables as a folder of CSV
         files with full precision.
     out : str or Path, default=None
         Output path; by default in the folder.
@@ -80,7 +81,7 @@ def write_comparison(
     ----------
     folders : sequence of str or Path
         Folders of two or more studies, which must have common classifiers and algorithms.
-    format : {"html", "latex", "csv"}, default="html"
+    format : {"html", "md", "latex", "csv"}, default="html"
         As for :func:`write_report`.
     out : str or Path, default=None
         Output path; by default in the first folder, named after the others.
@@ -127,7 +128,7 @@ def _write_report_document(document: Document, format: str, path: Path, *more: T
         return path
     if format == "latex":
         return write_atomically(path, latex_report(document, path.stem))
-    return write_atomically(path, html_report(document))
+    return write_atomically(path, (html_report if format == "html" else markdown_report)(document))
 
 
 def write_figures(
@@ -219,3 +220,14 @@ def _latex_figure(drawing: Drawing) -> str:
         rf"\end{{{environment}}}}}{{}}",
     ]
     return "\n".join(lines)
+
+
+def markdown_report(document: Document) -> str:
+    """Return the text and tables of a report as Markdown, with special characters escaped."""
+    from jinja2 import Environment, PackageLoader
+
+    loader = Environment(loader=PackageLoader("pqswarm.report"), trim_blocks=True, lstrip_blocks=True)  # noqa: S701
+    loader.filters["md"] = escape_markdown
+    title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
+    text = loader.get_template("report.md.jinja").render(document=document, title=title)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
