@@ -167,12 +167,11 @@ def long_recording(**known):
     t = np.arange(round(4.0 * RATE)) / RATE
     waves = [325.27 * np.sin(2 * np.pi * 50 * t - 2 * np.pi * k / 3 + 0.4) for k in range(3)]
     rng = np.random.default_rng(0)
-    for wave in waves:
-        wave += 0.5 * rng.standard_normal(t.size)
     waves[0][(t > 1.0) & (t <= 1.2)] *= 0.5
     waves[1][(t > 2.0) & (t <= 2.2)] *= 1.3
     for wave in waves:
         wave[(t > 3.0) & (t <= 3.2)] = 0.0
+        wave += 0.5 * rng.standard_normal(t.size)
     channels = tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True))
     return Recording(channels, RATE, 50.0, **known)
 
