@@ -23,6 +23,7 @@ def app(tmp_path_factory):
     write_pair(root / "home" / "dip.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="North")
     write_pair(root / "home" / "gone.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="South")
     write_pair(root / "home" / "cut.cfg", seconds=0.6, sag=(0.2, 0.7), residual=0.5, station="North")
+    write_pair(root / "home" / "mistaken.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.5, station="East")
     summed = three_phases(seconds=0.6, sag=(0.2, 0.3), residual=0.4, station="West")
     turn = 2 * np.pi * 50 * np.arange(summed.n_samples) / RATE
     rest = Channel("UN", "V", "N", 0.5 * np.cos(turn) + 3 * np.cos(5 * turn))
@@ -99,7 +100,7 @@ def test_paper_has_harmonics_stages_and_no_form(tab):
 
 
 def test_no_sheet_of_what_is_no_event_and_no_empty_place_beside_the_verdict(tab):
-    row = open_recording(tab, "cut.cfg")
+    row = open_recording(tab, "mistaken.cfg")
     width = "document.querySelector('SELECTOR').getBoundingClientRect().width"
     assert tab.evaluate(width.replace("SELECTOR", ".verdict")) == tab.evaluate(width.replace("SELECTOR", ".recording"))
     body = {"recording": row["recording"], "event": row["event"], "label": "not an event", "by": "Eve", "what": "class"}
