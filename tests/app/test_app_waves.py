@@ -220,15 +220,16 @@ def test_groups_of_channels_are_shown_on_demand(tab):
 
 
 def test_colors_of_phases_by_convention(tab):
-    stroke = "getComputedStyle(document.querySelector('path[data-channel=UA]')).stroke"
+    # There is no path while the waves are drawn.
+    stroke = "(path => path && getComputedStyle(path).stroke)(document.querySelector('path[data-channel=UA]'))"
     choose = "(name => { const one = document.querySelector('select.phases'); one.value = name; "
     choose += "one.dispatchEvent(new Event('change')); })"
-    usual = tab.evaluate(stroke)
+    usual = tab.until(stroke)
     tab.evaluate(f"{choose}('iec')")
-    assert tab.evaluate(stroke) == "rgb(123, 74, 18)"  # brown
+    tab.until(f"{stroke} === 'rgb(123, 74, 18)'")  # brown
     assert tab.evaluate("localStorage.getItem('pqswarm-phases')") == "iec"
     tab.evaluate(f"{choose}('')")
-    assert tab.evaluate(stroke) == usual
+    tab.until(f"{stroke} === '{usual}'")
 
 
 def test_a_frequency_is_shown_where_it_was_measured(tab):
