@@ -56,7 +56,7 @@ def test_a_file_that_grows_tells_its_events_once(place):
         place.put("log.csv", text)
         place.look()
     assert [one["type"] for one in place.told()] == ["sag", "swell", "interruption"]
-    place.put("log.csv", "sag again ")  # another content: judged anew
+    place.put("log.csv", "sag again ")  # another content: analyzed again
     place.look()
     assert len(place.keys()) == len(set(place.keys())) == 5
 

@@ -141,7 +141,10 @@ def compare(
         parts = (Path(str(results)).stem, classifier or "", "" if column == "error" else column)
         label = re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
     text = json_text(report, indent=2) if form == "json" else _compare_tables(form, report, label)
-    typer.echo(text if out is None else f"wrote {write_atomically(out, text + chr(10))}")
+    if out is None:
+        typer.echo(text)
+        return
+    typer.echo(f"wrote {write_atomically(out, text + chr(10))}")
 
 
 def _read_compared_results(path: Path, column: str, classifier: str | None) -> "Results":
@@ -161,6 +164,7 @@ def _read_ranks_option(text: str, blocks: int) -> "FriedmanResult":
 
     parts = [part.rpartition("=") for part in text.split(",")]
     names = [name.strip() for name, _, _ in parts]
+    digits = [number.strip().partition(".")[2] for _, _, number in parts]
     try:
         values = [float(number) for _, _, number in parts]
     except ValueError:
@@ -171,10 +175,7 @@ def _read_ranks_option(text: str, blocks: int) -> "FriedmanResult":
             f"not {text!r}."
         )
     return friedman_from_ranks(
-        values,
-        blocks,
-        names=names if all(names) else None,
-        decimals=max(len(number.strip().partition(".")[2]) for _, _, number in parts),
+        values, blocks, names=names if all(names) else None, decimals=max(len(one) for one in digits)
     )
 
 
@@ -224,10 +225,8 @@ def _compare_results(
     from pqswarm.statistics import contrast_estimation, friedman
 
     report = _compare_ranks(friedman(given.values, names=given.names, lower_is_better=not higher_is_better), control)
-    report |= _compare_with_control(given, report["control"], pair, margin, higher_is_better) | {
-        "left_out": list(given.left_out),
-        "lower_is_better": not higher_is_better,
-    }
+    report |= {"left_out": list(given.left_out), "lower_is_better": not higher_is_better}
+    report |= _compare_with_control(given, report["control"], pair, margin, higher_is_better)
     report["rely_on"] = _choose_tests(report, was_chosen=control is not None)
     if contrast:
         report["contrast"] = contrast_estimation(given.values, given.names).rows()

@@ -68,7 +68,8 @@ def report(
     if figures is not None:
         if out is not None:
             raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
-        written = write_figures(studies, figures, format or ("pdf" if single_column else "svg"), column=single_column)
+        form = format or ("pdf" if single_column else "svg")
+        written = write_figures(studies, figures, form, column=single_column)
         typer.echo(f"wrote {count_text(len(written), 'figure')} to {figures.resolve()}")
         return
     if single_column:
@@ -79,14 +80,9 @@ def report(
     if others:
         path = write_comparison(studies, form, out)
     else:
+        pairs = None if pair is None else [pair]
         path = write_report(
-            folder,
-            form,
-            out,
-            control=control,
-            pairs=None if pair is None else [pair],
-            dataset=dataset,
-            where=_read_where_option(where),
+            folder, form, out, control=control, pairs=pairs, dataset=dataset, where=_read_where_option(where)
         )
     typer.echo(f"wrote {path.resolve()}")
 
